@@ -8,12 +8,18 @@ import HeartwoodStore
 ///
 /// It reads on a thread of its own, one request after the other, so that no other task of the program waits for a disk. Each request reads with
 /// a new context, and holds no object when it is answered. Of the conditions and orders that were looked at last, it keeps which records they find.
+///
+///     let store = BrowsedStore("notes.sqlite", coordinator)
 public actor BrowsedStore {
   /// What the page calls it.
   public nonisolated let title: String
-  private let coordinator: PersistentStoreCoordinator
+  private(set) var coordinator: PersistentStoreCoordinator
+  private let reopen: (@Sendable () throws -> PersistentStoreCoordinator)?
   private let executor = WaitingExecutor(label: "Heartwood.BrowsedStore")
-  private var foundRecords = FoundRecordsCache()
+  var foundRecords = FoundRecordsCache()
+  /// How often it was noticed that others have saved.
+  private var version = 0
+  private var listening: Task<Void, Never>?
 
   /// The executor on which it reads.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -21,9 +27,57 @@ public actor BrowsedStore {
   /// - Parameters:
   ///   - title: what the page calls it, such as the name of the file.
   ///   - coordinator: the coordinator whose stores are read. Nothing is saved to them.
-  public init(_ title: String, _ coordinator: PersistentStoreCoordinator) {
+  ///   - reopen: opens the stores anew, which is how files that are read as a whole show what others have saved to them. The coordinator before is
+  ///     closed then. Nil means that such files stay as they were when they were opened.
+  public init(
+    _ title: String,
+    _ coordinator: PersistentStoreCoordinator,
+    reopen: (@Sendable () throws -> PersistentStoreCoordinator)? = nil
+  ) {
     self.title = title
     self.coordinator = coordinator
+    self.reopen = reopen
+  }
+
+  deinit { listening?.cancel() }
+
+  // MARK: What others save
+
+  /// A number that grows when others have saved, as far as that has been noticed. Asks the file system, and a database for its version.
+  func state() throws -> JSONValue {
+    try followOthers()
+    return .object([("version", .integer(version))])
+  }
+
+  private func followOthers() throws {
+    if let reopen, try coordinator.persistentStores.contains(where: { try $0.fileState() == .changed }) {
+      let newest = try reopen()
+      coordinator.close()
+      coordinator = newest
+      listening?.cancel()
+      listening = nil
+      noteChange()
+    }
+    if listening == nil { listen() }
+    try coordinator.checkForRemoteChanges()
+  }
+
+  private func listen() {
+    let changes = coordinator.didSaveChanges
+    listening = Task { [weak self] in
+      for await _ in changes { await self?.noteChange() }
+    }
+  }
+
+  private func noteChange() {
+    version += 1
+    foundRecords = FoundRecordsCache()
+  }
+
+  /// All that the first store holds. It reads what it has not read yet.
+  func contents() throws -> StoreContents {
+    guard let store = coordinator.persistentStores.first else { throw BrowserError.notFound }
+    return try store.engine.contents()
   }
 
   // MARK: Overview
@@ -95,250 +149,32 @@ public actor BrowsedStore {
     }
     return .object(members)
   }
-
-  // MARK: Rows
-
-  /// Which records a table shows.
-  struct RowsQuestion: Decodable, Sendable {
-    let entity: String
-    let condition: String?
-    let sort: [SortKey]?
-    let from: Int?
-    let count: Int?
-
-    struct SortKey: Decodable, Sendable {
-      let key: String
-      let descending: Bool?
-    }
-
-    func request() throws -> FetchRequest<ManagedObject> {
-      FetchRequest(
-        entityName: entity,
-        where: try condition.map { try FetchPredicate(format: $0) },
-        sortedBy: (sort ?? []).map { FetchSortDescriptor($0.key, ascending: $0.descending != true) }
-      )
-    }
-  }
-
-  private static let pageLimit = 1000
-
-  /// Some records in the order that is asked for, with short values, and how many there are in all.
-  ///
-  /// The first thousand are found without the others. For those behind them all that the condition finds are looked up once.
-  func rows(_ question: RowsQuestion) throws -> JSONValue {
-    let clock = ContinuousClock()
-    let start = clock.now
-    let from = max(0, question.from ?? 0)
-    let count = min(max(0, question.count ?? 100), Self.pageLimit)
-    let context = ManagedObjectContext(coordinator)
-    let request = try question.request()
-    let found = try foundRecords.find(request, from..<(from + count), in: context)
-    let cells = try Self.cells(of: try coordinator.managedObjectModel.knownEntity(named: question.entity))
-    return .object([
-      ("count", .integer(found.count)),
-      ("from", .integer(from)),
-      ("columns", .array(cells.map { .string($0) })),
-      ("rows", .array(try found.ids.map { try Self.row($0, cells, in: context) })),
-      ("milliseconds", .double(Double((clock.now - start) / .microseconds(1)).rounded() / 1000)),
-    ])
-  }
-
-  /// The names of the properties that a table has columns for: what stores keep, but for to-many relationships, of which a row cannot show enough.
-  private static func cells(of entity: EntityDescription) throws -> [String] {
-    let kept = entity.properties.filter { !$0.isTransient && $0.relationship?.isToMany != true }
-    return kept.filter { $0.attribute != nil }.map(\.name) + kept.filter { $0.relationship != nil }.map(\.name)
-  }
-
-  /// A record that cannot be read, or that somebody has deleted meanwhile, is a row that says so.
-  private static func row(_ id: ManagedObjectID, _ cells: [String], in context: ManagedObjectContext) throws
-    -> JSONValue
-  {
-    var members: [(name: String, value: JSONValue)] = [
-      ("uri", .string(id.uriRepresentation().absoluteString)), ("entity", .string(id.entity.name)),
-      ("reference", .string(id.reference.text)),
-    ]
-    do {
-      let object = try context.existingObject(with: id)
-      members.append(("cells", .array(try cells.map { try CellText(object, $0, in: context).short })))
-    } catch {
-      members.append(("error", .string("\(error)")))
-    }
-    return .object(members)
-  }
-
-  // MARK: A record
-
-  private static let linkLimit = 200
-
-  /// All values of a record, where its relationships lead, and which relationships without an inverse lead to it.
-  func record(_ uri: String) throws -> JSONValue {
-    let context = ManagedObjectContext(coordinator)
-    let object = try object(uri, in: context)
-    return .object([
-      ("uri", .string(object.objectID.uriRepresentation().absoluteString)),
-      ("entity", .string(object.entity.name)),
-      ("reference", .string(object.objectID.reference.text)),
-      ("label", .string(CellText.label(of: object.objectID, in: context))),
-      (
-        "values",
-        .array(object.entity.properties.filter { !$0.isTransient }.map { Self.value($0, of: object, in: context) })
-      ),
-      ("incoming", .array(try incoming(object, in: context))),
-    ])
-  }
-
-  private static func value(
-    _ property: PropertyDescription,
-    of object: ManagedObject,
-    in context: ManagedObjectContext
-  ) -> JSONValue {
-    var members: [(name: String, value: JSONValue)] = [("name", .string(property.name))]
-    do {
-      if property.relationship?.isToMany == true {
-        let ids = try object.objectIDs(forRelationshipNamed: property.name)
-        members += [
-          ("count", .integer(ids.count)),
-          ("links", .array(ids.prefix(linkLimit).map { CellText.link(to: $0, in: context) })),
-        ]
-      } else {
-        members.append(("value", try CellText(object, property.name, in: context).long))
-      }
-    } catch {
-      members.append(("error", .string("\(error)")))
-    }
-    return .object(members)
-  }
-
-  /// The records whose relationships lead to an object that has no way back: the first of each relationship.
-  private func incoming(_ object: ManagedObject, in context: ManagedObjectContext) throws -> [JSONValue] {
-    var incoming: [JSONValue] = []
-    for entity in coordinator.managedObjectModel.entities {
-      for relationship in entity.relationships
-      where relationship.inverseRelationshipName == nil && !relationship.isTransient
-        && entity.superentity?.property(named: relationship.name) == nil && leads(relationship, to: object.entity)
-      {
-        let format = relationship.isToMany ? "ANY %K == %@" : "%K == %@"
-        var request = FetchRequest<ManagedObject>(
-          entityName: entity.name,
-          where: try FetchPredicate(format: format, arguments: [relationship.name, object.objectID])
-        )
-        let count = try context.count(for: request)
-        guard count > 0 else { continue }
-        request.fetchLimit = Self.linkLimit
-        incoming.append(
-          .object([
-            ("entity", .string(entity.name)), ("relationship", .string(relationship.name)), ("count", .integer(count)),
-            ("links", .array(try context.fetchObjectIDs(request).map { CellText.link(to: $0, in: context) })),
-          ])
-        )
-      }
-    }
-    return incoming
-  }
-
-  private func leads(_ relationship: RelationshipDescription, to entity: EntityDescription) -> Bool {
-    guard let destination = coordinator.managedObjectModel.entitiesByName[relationship.destinationEntityName] else {
-      return false
-    }
-    return entity.isKind(of: destination)
-  }
-
-  /// One value as a whole: text, or bytes with the type of a picture if they are one.
-  func value(_ name: String, of uri: String) throws -> BrowserResponse {
-    let context = ManagedObjectContext(coordinator)
-    return try CellText(try object(uri, in: context), name, in: context).response
-  }
-
-  private func object(_ uri: String, in context: ManagedObjectContext) throws -> ManagedObject {
-    guard let url = URL(string: uri), let id = coordinator.managedObjectID(forURIRepresentation: url) else {
-      throw BrowserError.malformed("“\(uri)” names no record of the store.")
-    }
-    return try context.existingObject(with: id)
-  }
-
-  // MARK: The values of a column
-
-  /// Whose values are to be counted.
-  struct ValuesQuestion: Decodable, Sendable {
-    let entity: String
-    let condition: String?
-    let column: String
-    let limit: Int?
-  }
-
-  /// The values of a column with how many records have each, the most frequent first. O(records that meet the condition).
-  func values(_ question: ValuesQuestion) throws -> JSONValue {
-    let context = ManagedObjectContext(coordinator)
-    var request = FetchRequest<ManagedObject>(
-      entityName: question.entity,
-      where: try question.condition.map { try FetchPredicate(format: $0) },
-      sortedBy: [FetchSortDescriptor("count", ascending: false)],
-      limit: min(max(1, question.limit ?? 20), Self.pageLimit)
-    )
-    let column = try ExpressionDescription(format: "\(question.column) AS value")
-    request.propertiesToGroupBy = [column]
-    request.propertiesToFetch = [column, try ExpressionDescription(format: "count(SELF) AS count")]
-    let rows = try context.fetchRows(request)
-    return .object([
-      (
-        "values",
-        .array(
-          rows.map {
-            .object([
-              ("value", CellText(value: $0[0], in: context).short),
-              ("count", CellText(value: $0[1], in: context).short),
-            ])
-          }
-        )
-      )
-    ])
-  }
 }
 
-// MARK: FoundRecordsCache
+// MARK: Health
 
-/// Which records the conditions and orders have found that were looked at last.
-private struct FoundRecordsCache {
-  private struct Entry {
-    let request: FetchRequest<ManagedObject>
-    let ids: [ManagedObjectID]
-  }
+extension BrowsedStore {
+  private static let findingLimit = 100
 
-  /// Places up to here are found anew each time, which takes little.
-  private static let nearLimit = 1000
-  /// With more records than this, each part is found by itself.
-  private static let idLimit = 2_000_000
-  private static let entryLimit = 8
-  private var entries: [Entry] = []
-
-  /// The records in some places of what a request finds, and how many it finds in all.
-  mutating func find(
-    _ request: FetchRequest<ManagedObject>,
-    _ places: Range<Int>,
-    in context: ManagedObjectContext
-  ) throws -> (ids: ArraySlice<ManagedObjectID>, count: Int) {
-    // Whoever begins from the top sees what is there now.
-    if places.lowerBound == 0 { entries.removeAll { Self.isSame($0.request, request) } }
-    if let entry = entries.first(where: { Self.isSame($0.request, request) }) {
-      return (entry.ids[places.clamped(to: entry.ids.indices)], entry.ids.count)
+  /// What `heartwood verify` finds: faults of the file, values that cannot be read, and records that the model does not allow. O(records).
+  func health() throws -> JSONValue {
+    var findings: [JSONValue] = []
+    var count = 0
+    for store in coordinator.persistentStores {
+      let limit = Self.findingLimit
+      let faults = try store.engine.fileFaults(limit: limit)
+      let unreadable = try store.engine.unreadableValues(limit: limit)
+      findings += faults.map { .string($0) } + unreadable.values.map { .string("\($0.error)") }
+      count += faults.count + unreadable.count
+      guard count == 0 else { continue }
+      let survey = try ContentsValidation.survey(of: try store.engine.contents(), limit: limit)
+      count += survey.count
+      findings += survey.findings.map {
+        .string("\($0.objectID.entity.name) \($0.objectID.reference.text): \($0.message)")
+      }
     }
-    let count = try context.count(for: request)
-    let isInStoreOrder = request.predicate == nil && request.sortDescriptors.isEmpty
-    if isInStoreOrder || places.upperBound <= Self.nearLimit || count > Self.idLimit {
-      var part = request
-      (part.fetchOffset, part.fetchLimit) = (places.lowerBound, places.count)
-      return (try context.fetchObjectIDs(part)[...], count)
-    }
-    let ids = try context.fetchObjectIDs(request)
-    entries.append(Entry(request: request, ids: ids))
-    if entries.count > Self.entryLimit || entries.reduce(0, { $0 + $1.ids.count }) > Self.idLimit, entries.count > 1 {
-      entries.removeFirst()
-    }
-    return (ids[places.clamped(to: ids.indices)], ids.count)
-  }
-
-  private static func isSame(_ one: FetchRequest<ManagedObject>, _ other: FetchRequest<ManagedObject>) -> Bool {
-    one.entityName == other.entityName && one.predicate == other.predicate
-      && one.sortDescriptors == other.sortDescriptors
+    return .object([
+      ("count", .integer(count)), ("findings", .array(Array(findings.prefix(Self.findingLimit)))),
+    ])
   }
 }

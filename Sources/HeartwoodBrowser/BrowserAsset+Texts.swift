@@ -2,7 +2,7 @@
 
 extension BrowserAsset {
   static let texts: [String: String] = [
-    "browse.css": ####"""
+    "browse.css": #####"""
     :root {
       color-scheme: light dark;
       --back: light-dark(#fff, #16181b);
@@ -37,8 +37,21 @@ extension BrowserAsset {
     img { max-width: 100%; max-height: 24rem; background: repeating-conic-gradient(#8883 0 25%, #0000 0 50%) 0 0/16px 16px; }
     button, input, select { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 4px; padding: .25rem .6rem; }
     button { cursor: pointer; background: var(--panel); }
+    #news { margin: 0; padding: 0 .6rem; background: var(--mark); border-radius: 4px; }
     .bar { display: flex; gap: .5rem; align-items: center; margin: .6rem 0; flex-wrap: wrap; }
-    .bar input[type=search] { flex: 1 1 16rem; font-family: ui-monospace, monospace; }
+    .bar .field { flex: 1 1 16rem; position: relative; min-width: 0; }
+    .bar .field input { width: 100%; font-family: ui-monospace, monospace; }
+    .suggestions { position: absolute; z-index: 2; left: 0; top: 100%; margin: 0; padding: .2rem 0; list-style: none; background: var(--panel); border: 1px solid var(--line); border-radius: 4px; max-height: 18rem; overflow: auto; font-family: ui-monospace, monospace; }
+    .suggestions li { padding: .15rem .8rem; cursor: pointer; }
+    .suggestions li[aria-selected=true], .suggestions li:hover { background: var(--mark); }
+    .bar input.text { flex: 0 1 12rem; font-family: inherit; }
+    .history { list-style: none; padding: 0; }
+    .history li { margin: .2rem 0; }
+    .kind { font-weight: 600; }
+    .kind.delete { color: var(--wrong); }
+    .menu { position: relative; }
+    .menu summary { cursor: pointer; padding: .25rem .4rem; }
+    .menu > div { position: absolute; right: 0; z-index: 2; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .5rem; display: grid; gap: .2rem; max-height: 50vh; overflow: auto; white-space: nowrap; }
     .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); gap: .6rem; }
     .card { border: 1px solid var(--line); border-radius: 6px; padding: .5rem .7rem; background: var(--panel); }
     .split { display: flex; gap: 1rem; flex: 1; min-height: 20rem; }
@@ -55,8 +68,8 @@ extension BrowserAsset {
     .grid .cell.number { text-align: right; font-variant-numeric: tabular-nums; }
     .facets { width: 17rem; overflow: auto; max-height: 70vh; }
     .facets ol { list-style: none; margin: 0; padding: 0; }
-    .facets li button { display: grid; grid-template-columns: 1fr auto; gap: .5rem; width: 100%; text-align: left; border: 0; background: none; padding: .15rem .3rem; overflow: hidden; }
-    .facets li button:hover { background: var(--mark); }
+    .facets li button { --share: 0; background: linear-gradient(to right, var(--mark) calc(var(--share) * 100%), transparent 0); display: grid; grid-template-columns: 1fr auto; gap: .5rem; width: 100%; text-align: left; border: 0; padding: .15rem .3rem; overflow: hidden; }
+    .facets li button:hover { text-decoration: underline; }
     .facets span:first-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
     .diagram { border: 1px solid var(--line); border-radius: 6px; overflow: hidden; flex: 1; min-height: 60vh; touch-action: none; }
     .diagram svg { width: 100%; height: 70vh; display: block; cursor: grab; }
@@ -67,9 +80,10 @@ extension BrowserAsset {
     }
     @media (prefers-reduced-motion: no-preference) { .grid .row { transition: background .08s; } }
 
-    """####,
-    "browse.js": ####"""
-    // The pages, by the fragment of the address: #/ (stores), #/0/model, #/0/entity/NAME?where=…&sort=…, #/0/record?uri=…
+    """#####,
+    "browse.js": #####"""
+    // The pages, by the fragment of the address: #/ (stores), #/0/model, #/0/entity/NAME?where=…&text=…&sort=…, #/0/record?uri=…,
+    // #/0/history, #/differences?first=0&second=1&match=reference
 
     import { ask, element, text, link, valueNode, number } from "./parts.js";
     import { showEntity } from "./grid.js";
@@ -77,6 +91,7 @@ extension BrowserAsset {
 
     const page = document.getElementById("page");
     const trail = document.getElementById("trail");
+    const news = document.getElementById("news");
     let stores = null;
 
     /** The stores, asked for once; the first page asks anew, since counts change. */
@@ -97,6 +112,11 @@ extension BrowserAsset {
       try {
         const all = await loadStores(parts.length === 0);
         if (parts.length === 0) return showStores(all);
+        if (parts[0] === "differences") {
+          setTrail(link(location.hash, "Differences"));
+          document.title = "Differences – Heartwood";
+          return await showDifferences(all, options);
+        }
         const index = Number(parts[0]);
         const store = all[index];
         if (!store) throw new Error("There is no such store.");
@@ -109,6 +129,10 @@ extension BrowserAsset {
           setTrail(storeLink, link(`#/${index}/entity/${encodeURIComponent(parts[2])}`, parts[2]));
           document.title = `${parts[2]} – ${store.title} – Heartwood`;
           showEntity(page, store, index, parts[2], options);
+        } else if (parts[1] === "history") {
+          setTrail(storeLink, link(`#/${index}/history`, "History"));
+          document.title = `History – ${store.title} – Heartwood`;
+          await showHistory(index);
         } else if (parts[1] === "record") {
           await showRecord(store, index, options.get("uri"), storeLink);
         } else {
@@ -126,9 +150,10 @@ extension BrowserAsset {
     function showStores(all) {
       setTrail();
       document.title = "Heartwood";
-      page.replaceChildren(...all.map((store, index) => element("section", {}, [
+      page.replaceChildren(...(all.length > 1 ? [comparison(all)] : []), ...all.map((store, index) => element("section", {}, [
         element("h2", {}, [link(`#/${index}/model`, store.title)]),
         ...store.stores.map(storeFacts),
+        health(index),
         element("div", { class: "cards" }, store.entities.filter((entity) => !entity.isAbstract).map((entity) => element("div", { class: "card" }, [
           element("strong", {}, [link(`#/${index}/entity/${encodeURIComponent(entity.name)}`, entity.name)]),
           element("div", { class: "dim" }, `${number(entity.count)} ${entity.count === 1 ? "record" : "records"} · ${entity.properties.length} properties`),
@@ -142,6 +167,84 @@ extension BrowserAsset {
         ...Object.entries(store.metadata).map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
       ];
       return element("dl", {}, facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+    }
+
+    /** A button that gives way to what is wrong with a store, as heartwood verify tells it. */
+    function health(index) {
+      const button = element("button", { type: "button", onclick: async () => {
+        button.disabled = true;
+        button.textContent = "Checking…";
+        try {
+          const answer = await ask(`api/stores/${index}/health`);
+          const more = answer.count - answer.findings.length;
+          const findings = [...answer.findings, ...(more > 0 ? [`and ${number(more)} more`] : [])];
+          button.replaceWith(answer.count === 0 ? element("p", { role: "status" }, "All is well with the file and its records.") : element("ul", { class: "wrong", role: "status" }, findings.map((finding) => element("li", {}, finding))));
+        } catch (error) {
+          button.replaceWith(element("p", { class: "wrong", role: "alert" }, error.message));
+        }
+      } }, "Check the file and all records");
+      return element("p", {}, [button]);
+    }
+
+    // MARK: Differences
+
+    function comparison(all) {
+      const choose = (label, chosen) => {
+        const choice = element("select", { "aria-label": label }, all.map((store, index) => element("option", { value: index }, store.title)));
+        choice.value = chosen;
+        return choice;
+      };
+      const [first, second] = [choose("First store", 0), choose("Second store", 1)];
+      const match = element("select", { "aria-label": "Which records are the same" }, [
+        element("option", { value: "reference" }, "by their references"), element("option", { value: "value" }, "by their values"),
+      ]);
+      return element("form", { class: "bar", onsubmit: (event) => {
+        event.preventDefault();
+        location.hash = `#/differences?first=${first.value}&second=${second.value}&match=${match.value}`;
+      } }, [first, text("and"), second, match, element("button", {}, "Compare")]);
+    }
+
+    const kinds = { removed: "only in the first", added: "only in the second", changed: "with other values", identifier: "identifier", metadata: "metadata", entity: "entities", property: "properties" };
+
+    async function showDifferences(all, options) {
+      const titles = ["first", "second"].map((side) => all[Number(options.get(side))]?.title ?? "");
+      const answer = await ask(`api/differences?${options}`);
+      const summary = Object.entries(answer.counts).map(([kind, count]) => `${number(count)} ${kinds[kind]}`).join(", ");
+      const rows = answer.differences.flatMap(differenceRows);
+      const more = Object.values(answer.counts).reduce((sum, count) => sum + count, 0) - answer.differences.length;
+      page.replaceChildren(
+        element("h2", {}, titles.join(" and ")),
+        element("p", { role: "status" }, summary || "No differences."),
+        ...(hasOthersOnly(answer.counts, options) ? [element("p", {}, [
+          text("No record has the same reference in both, as after a conversion to a type with references of its own. "),
+          link(`#/differences?first=${options.get("first")}&second=${options.get("second")}&match=value`, "Compare the records by their values"),
+        ])] : []),
+        ...(rows.length ? [element("table", {}, [
+          element("thead", {}, [element("tr", {}, ["What", "Property", ...titles].map((title) => element("th", { scope: "col" }, title)))]),
+          element("tbody", {}, rows),
+        ])] : []),
+        ...(more > 0 ? [element("p", { class: "dim" }, `and ${number(more)} more`)] : []),
+      );
+    }
+
+    /** Whether nothing in one store has anything of the same reference in the other. */
+    function hasOthersOnly(counts, options) {
+      return options.get("match") !== "value" && counts.removed > 0 && counts.added > 0 && !counts.changed;
+    }
+
+    function differenceRows(difference) {
+      const what = [difference.entity, difference.id].filter(Boolean).join(" ") || difference.change;
+      const side = (name) => {
+        const onlyIn = difference.onlyIn ?? { removed: "first", added: "second" }[difference.change];
+        return onlyIn === undefined ? "" : onlyIn === name ? "there" : "–";
+      };
+      const row = (...cells) => element("tr", {}, cells.map((cell) => element("td", {}, cell)));
+      const shown = (value) => (value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value));
+      if (difference.change === "changed") {
+        return Object.entries(difference.values).map(([name, values], place) => row(place ? "" : what, name, shown(values.first), shown(values.second)));
+      }
+      if (difference.values) return [row(difference.change, difference.key ?? "", shown(difference.values.first), shown(difference.values.second))];
+      return [row(what, difference.property ?? "", side("first"), side("second"))];
     }
 
     // MARK: A record
@@ -178,6 +281,63 @@ extension BrowserAsset {
       return element("span", {}, more > 0 ? [...links, text(` and ${number(more)} more`)] : links);
     }
 
+    // MARK: History
+
+    async function showHistory(index) {
+      const list = element("ol", { class: "history" });
+      const more = element("button", { type: "button" }, "Earlier ones");
+      let before = "";
+      const load = async () => {
+        const answer = await ask(`api/stores/${index}/history${before}`);
+        list.append(...answer.transactions.map((transaction) => element("li", {}, [transactionNode(transaction, index)])));
+        const last = answer.transactions.at(-1);
+        more.hidden = answer.count <= answer.transactions.length;
+        if (last) before = `?before=${last.number}`;
+        else list.append(element("li", { class: "dim" }, "Nothing has been saved since the history began."));
+      };
+      more.addEventListener("click", load);
+      await load();
+      page.replaceChildren(element("h2", {}, "History"), list, more);
+    }
+
+    function transactionNode(transaction, index) {
+      const who = [transaction.author, transaction.context, transaction.process ?? transaction.bundle].filter(Boolean).join(", ");
+      const changes = transaction.changes.map((change) => element("li", {}, [
+        element("span", { class: `kind ${change.kind}` }, change.kind), text(" "),
+        change.kind === "delete" ? text(`${change.entity} ${change.reference}`) : link(`#/${index}/record?uri=${encodeURIComponent(change.uri)}`, `${change.entity} ${change.reference}`),
+        element("span", { class: "dim" }, change.properties.length ? ` ${change.properties.join(", ")}` : ""),
+      ]));
+      const more = transaction.count - transaction.changes.length;
+      if (more > 0) changes.push(element("li", { class: "dim" }, `and ${number(more)} more`));
+      return element("details", { open: transaction.count <= 10 }, [
+        element("summary", {}, [
+          element("time", { datetime: transaction.date }, transaction.date.replace("T", " ").replace(/\.\d+/, "")),
+          text(` · ${number(transaction.count)} ${transaction.count === 1 ? "change" : "changes"}`), element("span", { class: "dim" }, who && ` · ${who}`),
+        ]),
+        element("ul", {}, changes),
+      ]);
+    }
+
+    // MARK: What others save
+
+    const seen = new Map();
+
+    /** Asks whether others have saved, while somebody looks. A page never jumps by itself. */
+    async function watch() {
+      const index = /^#\/(\d+)\//.exec(location.hash)?.[1];
+      if (index === undefined || document.hidden) return;
+      try {
+        const { version } = await ask(`api/stores/${index}/state`);
+        if (version > (seen.get(index) ?? 0)) news.hidden = false;
+        seen.set(index, version);
+      } catch {
+        // The page says what is wrong when it next asks for records.
+      }
+    }
+
+    news.querySelector("button").addEventListener("click", () => { news.hidden = true; stores = null; route(); });
+    setInterval(watch, 3000);
+
     // MARK: Start
 
     /** The token comes in the fragment, which is sent to nobody, and is then kept for this tab alone. */
@@ -192,11 +352,122 @@ extension BrowserAsset {
     addEventListener("hashchange", () => { takeToken(); route().then(() => page.focus({ preventScroll: true })); });
     route();
 
-    """####,
-    "diagram.js": ####"""
+    """#####,
+    "completion.js": #####"""
+    // What may come next in a condition: keys of the entity and of those that it is related to, operators that fit the type, and words between terms.
+
+    import { element } from "./parts.js";
+
+    const text = ["==", "!=", "CONTAINS[cd]", "BEGINSWITH[cd]", "ENDSWITH[cd]", "LIKE[cd]", "MATCHES", "IN {"];
+    const ordered = ["==", "!=", "<", "<=", ">", ">=", "BETWEEN {", "IN {"];
+    const boolean = ["== YES", "== NO", "== nil"];
+    const related = ["== nil", "!= nil"];
+    const counted = [".@count == 0", ".@count > "];
+    const most = 12;
+
+    /** What fits before the caret: the words, and how many characters of the field each replaces. */
+    export function suggestions(before, entity, entities) {
+      if (isInQuotes(before)) return { words: [], length: 0 };
+      const token = /[\w.@[\]]*$/.exec(before)[0];
+      const rest = before.slice(0, before.length - token.length).trimEnd();
+      const previous = /[\w.@]+$/.exec(rest)?.[0];
+      const property = previous && followed(previous, entity, entities);
+      const isSpaced = rest.length < before.length - token.length;
+      if (property && isSpaced) return { words: starting(operators(property), token), length: token.length };
+      if (/["'}\d)]$|\b(YES|NO|nil|true|false)$/.test(rest) && isSpaced) return { words: starting(["AND ", "OR "], token), length: token.length };
+      const dot = token.lastIndexOf(".");
+      const owner = dot < 0 ? entity : destination(token.slice(0, dot), entity, entities);
+      if (!owner) return { words: [], length: 0 };
+      const start = token.slice(dot + 1);
+      const keys = owner.properties.filter((property) => !property.isTransient).map((property) => property.name);
+      const prefixes = dot < 0 && /(^|\()$|\b(AND|OR|NOT)$/i.test(rest) ? ["NOT (", "ANY ", "ALL "] : [];
+      return { words: start || dot >= 0 || !rest || prefixes.length ? starting([...keys, ...(start ? prefixes : [])], start) : [], length: start.length };
+    }
+
+    function isInQuotes(string) {
+      let open = null;
+      for (let place = 0; place < string.length; place++) {
+        if (open && string[place] === "\\") place++;
+        else if (open) open = string[place] === open ? null : open;
+        else if (string[place] === '"' || string[place] === "'") open = string[place];
+      }
+      return open !== null;
+    }
+
+    function starting(words, start) {
+      const low = start.toLowerCase();
+      return words.filter((word) => word.toLowerCase().startsWith(low) && word !== start).slice(0, most);
+    }
+
+    function operators(property) {
+      if (property.destination) return property.isToMany ? counted : related;
+      if (property.type === "string" || property.type === "uri") return text;
+      return property.type === "boolean" ? boolean : ordered;
+    }
+
+    /** The property that a key path leads to. */
+    function followed(path, entity, entities) {
+      const names = path.split(".");
+      const owner = names.length > 1 ? destination(names.slice(0, -1).join("."), entity, entities) : entity;
+      return owner?.properties.find((property) => property.name === names.at(-1));
+    }
+
+    /** The entity that a key path of relationships leads to. */
+    function destination(path, entity, entities) {
+      return path.split(".").reduce((owner, name) => {
+        const relationship = owner?.properties.find((property) => property.name === name && property.destination);
+        return relationship && entities.find((entity) => entity.name === relationship.destination);
+      }, entity);
+    }
+
+    /** Lets a field suggest what may come next: the arrow keys choose, Tab and Return take it, Escape leaves it. */
+    export function complete(field, entity, entities) {
+      const list = element("ul", { role: "listbox", id: "suggestions", class: "suggestions", "aria-label": "What may come next", hidden: true });
+      let found = { words: [], length: 0 };
+      let chosen = -1;
+      for (const [name, value] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-controls": "suggestions", "aria-expanded": "false" })) field.setAttribute(name, value);
+
+      const show = () => {
+        list.hidden = found.words.length === 0;
+        field.setAttribute("aria-expanded", String(!list.hidden));
+        list.replaceChildren(...found.words.map((word, place) => element("li", {
+          role: "option", id: `suggestion-${place}`, "aria-selected": String(place === chosen), onmousedown: (event) => { event.preventDefault(); take(place); },
+        }, word.trim())));
+        if (chosen >= 0) field.setAttribute("aria-activedescendant", `suggestion-${chosen}`);
+        else field.removeAttribute("aria-activedescendant");
+      };
+      const close = () => { found = { words: [], length: 0 }; chosen = -1; show(); };
+      const look = () => { found = suggestions(field.value.slice(0, field.selectionStart), entity, entities); chosen = -1; show(); };
+      const take = (place) => {
+        const caret = field.selectionStart;
+        const word = found.words[place];
+        const head = field.value.slice(0, caret - found.length);
+        const before = (word.startsWith(".") ? head.trimEnd() : head) + word + (/[\s({]$/.test(word) ? "" : " ");
+        field.value = before + field.value.slice(caret);
+        field.setSelectionRange(before.length, before.length);
+        look();
+      };
+      field.addEventListener("input", look);
+      field.addEventListener("focus", () => { if (!field.value) look(); });
+      field.addEventListener("blur", close);
+      field.addEventListener("keydown", (event) => {
+        const count = found.words.length;
+        if (count === 0) return;
+        if (event.key === "ArrowDown" || event.key === "ArrowUp") chosen = event.key === "ArrowDown" ? (chosen + 1) % count : (Math.max(chosen, 0) + count - 1) % count;
+        else if ((event.key === "Enter" || event.key === "Tab") && chosen >= 0) { event.preventDefault(); return take(chosen); }
+        else if (event.key === "Escape") return close();
+        else return;
+        event.preventDefault();
+        show();
+      });
+      return list;
+    }
+
+    """#####,
+    "diagram.js": #####"""
     // The model as a diagram: entities in layers, an entity below what its relationships to one lead to and below the one that it inherits from.
 
-    import { element, link, number } from "./parts.js";
+    import { element, keep, link, number } from "./parts.js";
 
     const space = "http://www.w3.org/2000/svg";
     const width = 230;
@@ -211,7 +482,7 @@ extension BrowserAsset {
       page.replaceChildren(
         element("div", { class: "bar" }, [
           element("span", { class: "dim" }, `${number(store.entities.length)} entities. Drag to move, use the wheel to zoom.`),
-          element("button", { type: "button", onclick: () => save(diagram, store.title) }, "Save as SVG"),
+          element("button", { type: "button", onclick: () => save(diagram, store.title) }, "Save as SVG"), link(`#/${index}/history`, "History"),
         ]),
         frame,
         element("h2", {}, "Entities"),
@@ -396,16 +667,15 @@ extension BrowserAsset {
       const copy = diagram.cloneNode(true);
       copy.querySelectorAll("a").forEach((node) => node.replaceWith(...node.childNodes));
       const source = new XMLSerializer().serializeToString(copy).replaceAll("CanvasText", "#1c1d1f").replaceAll("Canvas", "#ffffff").replaceAll("GrayText", "#777").replaceAll("LinkText", "#0b5c3b");
-      const address = URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
-      element("a", { href: address, download: `${title}.svg` }).click();
-      URL.revokeObjectURL(address);
+      keep(new Blob([source], { type: "image/svg+xml" }), `${title}.svg`);
     }
 
-    """####,
-    "grid.js": ####"""
+    """#####,
+    "grid.js": #####"""
     // The records of an entity as a table that can be scrolled through, however long it is: only the rows in sight are there.
 
-    import { ask, element, text, cellText, number } from "./parts.js";
+    import { complete } from "./completion.js";
+    import { ask, askBlob, element, keep, cellText, number } from "./parts.js";
 
     const rowHeight = 26;
     const pageLength = 100;
@@ -418,12 +688,14 @@ extension BrowserAsset {
       if (!entity) throw new Error(`The store has no entity called ${name}.`);
       const state = {
         condition: options.get("where") ?? "",
+        text: options.get("text") ?? "",
         sort: (options.get("sort") ?? "").split(",").filter(Boolean).map((part) => ({ key: part.replace(/:desc$/, ""), descending: part.endsWith(":desc") })),
       };
       const go = (changes) => {
         const next = { ...state, ...changes };
         const query = new URLSearchParams();
         if (next.condition) query.set("where", next.condition);
+        if (next.text) query.set("text", next.text);
         if (next.sort.length) query.set("sort", next.sort.map((key) => key.key + (key.descending ? ":desc" : "")).join(","));
         const address = `#/${index}/entity/${encodeURIComponent(name)}${query.size ? `?${query}` : ""}`;
         if (location.hash === address) dispatchEvent(new HashChangeEvent("hashchange"));
@@ -432,20 +704,51 @@ extension BrowserAsset {
       const status = element("span", { class: "dim", role: "status" }, "…");
       const wrong = element("pre", { class: "wrong", role: "alert", id: "wrong" });
       const field = element("input", {
-        type: "search", value: state.condition, "aria-label": "Condition", "aria-describedby": "wrong", spellcheck: "false", autocapitalize: "off",
+        type: "text", value: state.condition, "aria-label": "Condition", "aria-describedby": "wrong", spellcheck: "false", autocapitalize: "off",
         placeholder: 'A condition, such as name CONTAINS[c] "tea" AND count > 3',
       });
-      const form = element("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); go({ condition: field.value.trim() }); } }, [
-        field, element("button", {}, "Find"),
-        element("button", { type: "button", onclick: () => copyCommand(store, name, state) }, "Copy as a command"), status,
-      ]);
+      const anywhere = element("input", { type: "search", class: "text", value: state.text, "aria-label": "Text in any attribute", placeholder: "Text anywhere" });
       const columns = entity.properties.filter((property) => !property.isTransient && !property.isToMany);
       const ordered = [...columns.filter((property) => property.type), ...columns.filter((property) => !property.type)];
+      const hidden = new Set(JSON.parse(sessionStorage.getItem(`hidden ${name}`) ?? "[]"));
+      const form = element("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); go({ condition: field.value.trim(), text: anywhere.value.trim() }); } }, [
+        element("div", { class: "field" }, [field, complete(field, entity, store.entities)]), anywhere, element("button", {}, "Find"),
+        menu("Columns", ordered.map((column) => columnChoice(column, hidden, () => { sessionStorage.setItem(`hidden ${name}`, JSON.stringify([...hidden])); go({}); }))),
+        menu("Take along", [
+          element("button", { type: "button", onclick: () => copyCommand(store, name, state, ordered) }, "Copy as a command"),
+          element("button", { type: "button", onclick: () => copySwift(name, state, ordered) }, "Copy as Swift"),
+          ...[["csv", "CSV"], ["jsonl", "JSON, a record on each line"]].map(([format, label]) => element("button", { type: "button", onclick: () => save(format) }, label)),
+        ]),
+        status,
+      ]);
+      const save = async (format) => {
+        try {
+          keep(await askBlob(`api/stores/${index}/export`, { format, records: { entity: name, ...conditions(state), sort: state.sort } }), `${name}.${format}`);
+        } catch (error) {
+          wrong.textContent = error.message;
+        }
+      };
       const facets = element("aside", { class: "facets", "aria-label": "Values" });
-      const grid = new Grid({ index, name, state, columns: ordered, status, wrong, sortBy: (key) => go({ sort: nextSort(state.sort, key) }) });
+      const grid = new Grid({ index, name, state, columns: ordered, hidden, status, wrong, sortBy: (key) => go({ sort: nextSort(state.sort, key) }) });
       showFacets(facets, { index, name, state, columns: ordered, go });
       page.replaceChildren(form, wrong, element("div", { class: "split" }, [grid.node, facets]));
       grid.begin();
+    }
+
+    /** A button that opens a list. */
+    function menu(label, content) {
+      return element("details", { class: "menu" }, [element("summary", {}, label), element("div", {}, content)]);
+    }
+
+    function columnChoice(column, hidden, done) {
+      const box = element("input", { type: "checkbox", onchange: () => { if (box.checked) hidden.delete(column.name); else hidden.add(column.name); done(); } });
+      box.checked = !hidden.has(column.name);
+      return element("label", {}, [box, ` ${column.name}`]);
+    }
+
+    /** What records have to meet, as the server is asked for it. */
+    function conditions(state) {
+      return { condition: state.condition || undefined, text: state.text || undefined };
     }
 
     /** Ascending, then descending, then not sorted. */
@@ -459,11 +762,31 @@ extension BrowserAsset {
       return `'${argument.replaceAll("'", "'\\''")}'`;
     }
 
-    function copyCommand(store, name, state) {
+    /** The condition with the text that is looked for, as one. */
+    function wholeCondition(state, columns) {
+      if (!state.text) return state.condition;
+      const names = columns.filter((column) => column.type === "string").map((column) => column.name);
+      const somewhere = names.map((name) => `${name} CONTAINS[cd] ${JSON.stringify(state.text)}`).join(" OR ");
+      return state.condition ? `(${state.condition}) AND (${somewhere})` : somewhere;
+    }
+
+    function copyCommand(store, name, state, columns) {
       const parts = ["heartwood fetch", quote(store.stores[0]?.place ?? store.title), name];
-      if (state.condition) parts.push("--where", quote(state.condition));
+      const condition = wholeCondition(state, columns);
+      if (condition) parts.push("--where", quote(condition));
       if (state.sort.length) parts.push("--sort", quote(state.sort.map((key) => key.key + (key.descending ? ":desc" : "")).join(",")));
       navigator.clipboard?.writeText(parts.join(" "));
+    }
+
+    function copySwift(name, state, columns) {
+      const condition = wholeCondition(state, columns);
+      const parts = [`entityName: ${JSON.stringify(name)}`];
+      if (condition) parts.push(`where: FetchPredicate(format: ####"${condition}"####)`);
+      if (state.sort.length) {
+        const sorts = state.sort.map((key) => `FetchSortDescriptor(${JSON.stringify(key.key)}, ascending: ${!key.descending})`);
+        parts.push(`sortedBy: [${sorts.join(", ")}]`);
+      }
+      navigator.clipboard?.writeText(`try context.fetch(FetchRequest<ManagedObject>(${parts.join(", ")}))`);
     }
 
     // MARK: Grid
@@ -474,10 +797,11 @@ extension BrowserAsset {
         this.pages = new Map();
         this.asked = new Map();
         this.count = 0;
-        this.head = element("div", { class: "head", role: "row" }, [this.headCell("", "id"), ...this.columns.map((column) => this.headCell(column.name, column.name, isNumeric(column)))]);
+        this.shown = this.columns.map((column, place) => ({ column, place })).filter(({ column }) => !this.hidden.has(column.name));
+        this.head = element("div", { class: "head", role: "row" }, [this.headCell("", "id"), ...this.shown.map(({ column }) => this.headCell(column.name, column.name, isNumeric(column)))]);
         this.sheet = element("div", { class: "sheet" });
         this.node = element("div", { class: "grid", role: "grid", tabindex: "0", "aria-label": this.name, "aria-busy": "true" }, [this.head, this.sheet]);
-        const widths = ["9rem", ...this.columns.map((column) => (isNumeric(column) ? "8rem" : column.type === "boolean" ? "6rem" : "15rem"))];
+        const widths = ["9rem", ...this.shown.map(({ column }) => (isNumeric(column) ? "8rem" : column.type === "boolean" ? "6rem" : "15rem"))];
         this.template = widths.join(" ");
         this.head.style.gridTemplateColumns = this.template;
         this.head.style.width = "max-content";
@@ -502,7 +826,7 @@ extension BrowserAsset {
       }
 
       question(page) {
-        return { entity: this.name, condition: this.state.condition || undefined, sort: this.state.sort, from: page * pageLength, count: pageLength };
+        return { entity: this.name, ...conditions(this.state), sort: this.state.sort, from: page * pageLength, count: pageLength };
       }
 
       async load(page) {
@@ -569,7 +893,7 @@ extension BrowserAsset {
       row(place, top) {
         const record = this.pages.get(Math.floor(place / pageLength))?.[place % pageLength];
         const cells = record
-          ? [cell(record.reference, "dim"), ...(record.error ? [cell(record.error, "wrong")] : record.cells.map((value, column) => cell(cellText(value), isNumeric(this.columns[column]) ? "number" : "")))]
+          ? [cell(record.reference, "dim"), ...(record.error ? [cell(record.error, "wrong")] : this.shown.map(({ column, place }) => cell(cellText(record.cells[place]), isNumeric(column) ? "number" : "")))]
           : [cell("…", "dim")];
         const node = element("div", {
           class: "row", role: "row", tabindex: "-1", "aria-rowindex": place + 2, "data-place": place,
@@ -633,23 +957,29 @@ extension BrowserAsset {
         ...columns.filter((column) => column.type && column.type !== "binary" && column.type !== "transformable").map((column) => element("option", { value: column.name }, column.name)),
       ]);
       const list = element("ol");
+      const summary = element("dl");
       choice.addEventListener("change", async () => {
         list.replaceChildren();
+        summary.replaceChildren();
         if (!choice.value) return;
         try {
-          const question = { entity: name, condition: state.condition || undefined, column: choice.value, limit: 100 };
+          const question = { entity: name, ...conditions(state), column: choice.value, limit: 100 };
           const answer = await ask(`api/stores/${index}/values`, question);
           const column = columns.find((column) => column.name === choice.value);
-          list.replaceChildren(...answer.values.map((entry) => element("li", {}, [
-            element("button", { type: "button", onclick: () => go({ condition: narrowed(state.condition, column, entry.value) }) }, [
+          summary.replaceChildren(...Object.entries(answer.summary).flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, cellText(value))]));
+          const most = Math.max(1, ...answer.values.map((entry) => entry.count));
+          list.replaceChildren(...answer.values.map((entry) => {
+            const button = element("button", { type: "button", onclick: () => go({ condition: narrowed(state.condition, column, entry.value) }) }, [
               element("span", {}, entry.value === null ? "nil" : cellText(entry.value)), element("span", { class: "dim" }, number(entry.count)),
-            ]),
-          ])));
+            ]);
+            button.style.setProperty("--share", entry.count / most);
+            return element("li", {}, [button]);
+          }));
         } catch (error) {
           list.replaceChildren(element("li", { class: "wrong" }, error.message));
         }
       });
-      node.replaceChildren(choice, list);
+      node.replaceChildren(choice, summary, list);
     }
 
     function narrowed(condition, column, value) {
@@ -666,12 +996,12 @@ extension BrowserAsset {
       return string;
     }
 
-    """####,
-    "icon.svg": ####"""
+    """#####,
+    "icon.svg": #####"""
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#a06b3b"/><circle cx="8" cy="8" r="4.5" fill="none" stroke="#e9cfae"/><circle cx="8" cy="8" r="2" fill="#5e3418"/></svg>
 
-    """####,
-    "index.html": ####"""
+    """#####,
+    "index.html": #####"""
     <!doctype html>
     <html lang="en">
     <head>
@@ -687,13 +1017,14 @@ extension BrowserAsset {
     <header>
       <h1><a href="#/">Heartwood</a></h1>
       <nav id="trail" aria-label="Where you are"></nav>
+      <p id="news" role="status" hidden>Others have changed the store. <button type="button">Show</button></p>
     </header>
     <main id="page" tabindex="-1" aria-live="polite"><noscript>This page needs JavaScript, all of which comes from this server.</noscript></main>
     </body>
     </html>
 
-    """####,
-    "parts.js": ####"""
+    """#####,
+    "parts.js": #####"""
     // What all pages use. Values become text of the page, never markup.
 
     /** Asks the server; what it refuses is thrown, with the place in a predicate. */
@@ -706,9 +1037,11 @@ extension BrowserAsset {
       return answer;
     }
 
-    /** The bytes of a whole value. */
-    export async function askBlob(path) {
-      const response = await fetch(path, { headers: { Authorization: `Bearer ${sessionStorage.getItem("token") ?? ""}` } });
+    /** The bytes of a whole value, or of the answer to a question. */
+    export async function askBlob(path, question) {
+      const headers = { Authorization: `Bearer ${sessionStorage.getItem("token") ?? ""}` };
+      if (question) headers["Content-Type"] = "application/json";
+      const response = await fetch(path, { method: question ? "POST" : "GET", headers, body: question && JSON.stringify(question) });
       if (!response.ok) throw new Error((await response.json()).error);
       return response.blob();
     }
@@ -731,6 +1064,13 @@ extension BrowserAsset {
 
     export function link(address, label) {
       return element("a", { href: address }, label);
+    }
+
+    /** Lets the user keep bytes as a file. */
+    export function keep(blob, name) {
+      const address = URL.createObjectURL(blob);
+      element("a", { href: address, download: name }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 60_000);
     }
 
     export function number(value) {
@@ -816,6 +1156,6 @@ extension BrowserAsset {
       return lines.join("\n") + (blob.size > dumpLimit ? "\n…" : "");
     }
 
-    """####,
+    """#####,
   ]
 }

@@ -52,15 +52,17 @@ public final class StoreBrowser: Sendable {
   }
 
   private func answer(_ request: BrowserRequest, _ path: [String]) async throws -> BrowserResponse {
+    if path == ["differences"] {
+      try Self.check(request, method: "GET")
+      return .json(try await differences(request))
+    }
     guard path.first == "stores" else { throw BrowserError.notFound }
     guard path.count > 1 else {
       try Self.check(request, method: "GET")
       return .json(.array(try await overviews()))
     }
-    guard let number = Int(path[1]), stores.indices.contains(number), path.count == 3 else {
-      throw BrowserError.notFound
-    }
-    let store = stores[number]
+    guard path.count == 3 else { throw BrowserError.notFound }
+    let store = try store(path[1])
     switch path[2] {
     case "record":
       try Self.check(request, method: "GET")
@@ -68,6 +70,16 @@ public final class StoreBrowser: Sendable {
     case "value":
       try Self.check(request, method: "GET")
       return try await store.value(try Self.required("name", of: request), of: try Self.required("uri", of: request))
+    case "state":
+      try Self.check(request, method: "GET")
+      return .json(try await store.state())
+    case "health":
+      try Self.check(request, method: "GET")
+      return .json(try await store.health())
+    case "history":
+      try Self.check(request, method: "GET")
+      return .json(try await store.history(before: request.queryValue("before").flatMap { Int64($0) }))
+    case "export": return try await store.export(try Self.decoded(request))
     case "rows": return .json(try await store.rows(try Self.decoded(request)))
     case "values": return .json(try await store.values(try Self.decoded(request)))
     default: throw BrowserError.notFound
@@ -78,6 +90,31 @@ public final class StoreBrowser: Sendable {
     var overviews: [JSONValue] = []
     for store in stores { overviews.append(try await store.overview()) }
     return overviews
+  }
+
+  private static let differenceLimit = 500
+
+  /// In what two stores differ: how many differences of each kind, and the first of them.
+  private func differences(_ request: BrowserRequest) async throws -> JSONValue {
+    let (first, second) = (
+      try store(Self.required("first", of: request)), try store(Self.required("second", of: request))
+    )
+    let contents = (try await first.contents(), try await second.contents())
+    let matching: ContentsDifferences.Matching = request.queryValue("match") == "value" ? .values(of: []) : .reference
+    return try await WaitingWork.run {
+      var counts: [String: Int] = [:]
+      var shown: [JSONValue] = []
+      try ContentsDifferences(contents.0, contents.1, matching: matching).forEach { difference in
+        counts[DifferenceJSON.kind(difference), default: 0] += 1
+        if shown.count < Self.differenceLimit { shown.append(DifferenceJSON.value(difference)) }
+      }
+      return .object([("counts", .sorted(counts.mapValues { .integer($0) })), ("differences", .array(shown))])
+    }
+  }
+
+  private func store(_ number: String) throws -> BrowsedStore {
+    guard let number = Int(number), stores.indices.contains(number) else { throw BrowserError.notFound }
+    return stores[number]
   }
 
   // MARK: What is asked
@@ -144,6 +181,10 @@ extension BrowserResponse {
     json(.object([("error", .string(message))]), status: status)
   }
 
+  private static let notFound: [PersistenceError.Code] = [
+    .entityUnknown, .propertyUnknown, .objectNotFound, .historyNotTracked, .capabilityMissing,
+  ]
+
   /// What is wrong, and for a predicate where: the page marks the place.
   static func error(_ error: any Error) -> BrowserResponse {
     switch error {
@@ -157,8 +198,7 @@ extension BrowserResponse {
         status: 400
       )
     case let error as PersistenceError:
-      let isMistake = [.entityUnknown, .propertyUnknown, .objectNotFound].contains(error.code)
-      return refusal(isMistake ? 404 : 500, error.description)
+      return refusal(notFound.contains(error.code) ? 404 : 500, error.description)
     default: return refusal(500, "\(error)")
     }
   }

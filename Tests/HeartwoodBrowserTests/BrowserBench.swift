@@ -2,6 +2,7 @@ import Foundation
 import Heartwood
 import HeartwoodSQLite
 import HeartwoodTesting
+import Testing
 
 @testable import HeartwoodBrowser
 
@@ -12,11 +13,12 @@ final class BrowserBench {
   let browser: StoreBrowser
   let coordinator: PersistentStoreCoordinator
   private let scratch: ScratchFolder
+  private let open: @Sendable () throws -> PersistentStoreCoordinator
 
   /// A list of 25 items with texts, numbers and a picture, and a note that leads to one of them.
   ///
   /// - Parameter type: the type of the store; nil means in memory.
-  init(_ type: StoreType?) throws {
+  init(_ type: StoreType?, tracksHistory: Bool = false) throws {
     let scratch = try ScratchFolder()
     self.scratch = scratch
     let model = try ManagedObjectModel(entities: [
@@ -34,12 +36,17 @@ final class BrowserBench {
       .entity("Note", .attribute("text", .string, optional: true), .toOne("about", "Item", inverse: nil)),
     ])
     let registry = try StoreRegistry(StoreRegistry.shippedStoreClasses + [SQLiteStore.self])
-    coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
-    try coordinator.addPersistentStore(
-      type: type ?? .inMemory,
-      at: type.map { _ in scratch.url.appending(path: "store") }
-    )
-    browser = StoreBrowser([BrowsedStore("Shop <&\"'>", coordinator)])
+    let open: @Sendable () throws -> PersistentStoreCoordinator = {
+      let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+      var options = StoreOptions()
+      options[.tracksPersistentHistory] = tracksHistory
+      let url = type.map { _ in scratch.url.appending(path: "store") }
+      try coordinator.addPersistentStore(type: type ?? .inMemory, at: url, options: options)
+      return coordinator
+    }
+    self.open = open
+    coordinator = try open()
+    browser = StoreBrowser([BrowsedStore("Shop <&\"'>", coordinator, reopen: open)])
     try fill()
   }
 
@@ -73,6 +80,25 @@ final class BrowserBench {
     try note.setPropertyValue(.string(text), forKey: "text")
     try note.setPropertyValue(.toOne(items[0].objectID), forKey: "about")
     try context.save()
+  }
+
+  /// Adds a list as another process does.
+  func saveElsewhere() throws {
+    let other = try open()
+    let context = ManagedObjectContext(other)
+    try context.insert(entityName: "List").setPropertyValue(.string("Hardware"), forKey: "name")
+    try context.save()
+    other.close()
+  }
+
+  /// A coordinator with a copy of the store, of another type.
+  func copy(as type: StoreType) throws -> PersistentStoreCoordinator {
+    let url = scratch.url.appending(path: "copy")
+    let store = try #require(coordinator.persistentStores.first)
+    try coordinator.copyPersistentStore(store, to: url, type: type)
+    let copy = try PersistentStoreCoordinator(managedObjectModel: coordinator.managedObjectModel)
+    try copy.addPersistentStore(type: type, at: url)
+    return copy
   }
 
   // MARK: Asking

@@ -114,6 +114,79 @@ struct StoreBrowserTests {
     #expect(values.map { $0["count"] as? Int } == [5, 4])
   }
 
+  @Test(arguments: BrowserBench.types)
+  func aTextIsFoundInAnyAttribute(_ type: StoreType?) async throws {
+    let bench = try BrowserBench(type)
+    #expect(try await bench.rows(#"{"entity": "Item", "text": "ITÉM 2"}"#).values("memo").count == 6)
+    #expect(try await bench.rows(#"{"entity": "Item", "text": "item 2", "condition": "isDone == NO"}"#).count == 2)
+    #expect(try await bench.rows(#"{"entity": "Item", "text": "' OR 1 == 1"}"#).count == 0)
+    #expect(try await bench.rows(#"{"entity": "Item", "text": ""}"#).count == 25)
+  }
+
+  @Test(arguments: BrowserBench.types)
+  func aColumnIsSummedUp(_ type: StoreType?) async throws {
+    let bench = try BrowserBench(type)
+    let question = #"{"entity": "Item", "condition": "memo != 'item 1'", "column": "order", "limit": 3}"#
+    let answer = try BrowserBench.object(await bench.ask("POST", "api/stores/0/values", [:], question))
+    let summary = try #require(answer["summary"] as? [String: Any])
+    #expect((answer["values"] as? [Any])?.count == 3)
+    #expect(summary["filled"] as? Int == 24 && summary["least"] as? Int == 0 && summary["greatest"] as? Int == 24)
+    #expect(summary["sum"] as? Int == 299)
+  }
+
+  @Test(arguments: BrowserBench.types)
+  func whatIsShownIsWrittenAsAFile(_ type: StoreType?) async throws {
+    let bench = try BrowserBench(type)
+    func export(_ format: String) async -> BrowserResponse {
+      let records = #"{"entity": "Item", "condition": "order < 3", "sort": [{"key": "order", "descending": true}]}"#
+      return await bench.ask("POST", "api/stores/0/export", [:], #"{"format": "\#(format)", "records": \#(records)}"#)
+    }
+    let lines = String(decoding: await export("jsonl").body, as: UTF8.self).split(separator: "\n")
+    let memos = try lines.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }.map {
+      $0?["memo"] as? String
+    }
+    #expect(memos == ["item 2", "item 0"])
+    let fields = String(decoding: await export("csv").body, as: UTF8.self).split(separator: "\n")
+    #expect(fields.count == 3 && fields[0].hasPrefix("$id,memo,order,"))
+    #expect(await export("xls").status == 400)
+  }
+
+  @Test func aHistoryIsToldFromItsEnd() async throws {
+    let bench = try BrowserBench(.binary, tracksHistory: true)
+    let context = ManagedObjectContext(bench.coordinator)
+    context.transactionAuthor = "Ann"
+    let note = try #require(try context.fetch(FetchRequest<ManagedObject>(entityName: "Note")).first)
+    try note.setPropertyValue(.string("changed"), forKey: "text")
+    try context.save()
+    let history = try await bench.get("api/stores/0/history")
+    let transactions = try #require(history["transactions"] as? [[String: Any]])
+    #expect(history["count"] as? Int == 2 && transactions.map { $0["number"] as? Int } == [2, 1])
+    #expect(transactions[0]["author"] as? String == "Ann" && transactions[1]["count"] as? Int == 27)
+    let change = try #require((transactions[0]["changes"] as? [[String: Any]])?.first)
+    #expect(change["kind"] as? String == "update" && change["properties"] as? [String] == ["text"])
+    #expect(await bench.ask("GET", "api/stores/0/record", ["uri": change["uri"] as? String ?? ""]).status == 200)
+    let earlier = try await bench.get("api/stores/0/history", ["before": "2"])
+    #expect(earlier["count"] as? Int == 1)
+    let none = try BrowserBench(nil)
+    #expect(await none.ask("GET", "api/stores/0/history").status == 404)
+  }
+
+  @Test(arguments: [StoreType.binary, .sqlite, .xml])
+  func whatOthersSaveIsNoticed(_ type: StoreType) async throws {
+    let bench = try BrowserBench(type)
+    func version() async throws -> Int { try await bench.get("api/stores/0/state")["version"] as? Int ?? -1 }
+    let first = try await version()
+    #expect(try await version() == first)
+    try bench.saveElsewhere()
+    var found = first
+    for _ in 0..<100 where found == first {
+      found = try await version()
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    #expect(found > first)
+    #expect(try await bench.rows(#"{"entity": "List"}"#).count == 2)
+  }
+
   @Test func whatOthersSaveIsSeenFromTheTop() async throws {
     let bench = try BrowserBench(.sqlite)
     let question = #"{"entity": "Item", "condition": "isDone == NO", "sort": [{"key": "order"}]}"#
@@ -128,6 +201,45 @@ struct StoreBrowserTests {
     )
     try context.save()
     #expect(try await bench.rows(question).count == 13)
+  }
+}
+
+// MARK: Health and differences
+
+extension StoreBrowserTests {
+  @Test(arguments: BrowserBench.types)
+  func aSoundStoreIsFoundSound(_ type: StoreType?) async throws {
+    let health = try await BrowserBench(type).get("api/stores/0/health")
+    #expect(health["count"] as? Int == 0)
+  }
+
+  @Test func twoStoresAreCompared() async throws {
+    let one = try BrowserBench(.binary)
+    let other = try one.copy(as: .propertyList)
+    let context = ManagedObjectContext(other)
+    let request = FetchRequest<ManagedObject>(entityName: "Item", where: try FetchPredicate(format: "memo == 'item 5'"))
+    let item = try #require(try context.fetch(request).first)
+    try item.setPropertyValue(.integer(55), forKey: "order")
+    try context.insert(entityName: "List").setPropertyValue(.string("More"), forKey: "name")
+    try context.save()
+    let browser = StoreBrowser([BrowsedStore("one", one.coordinator), BrowsedStore("other", other)])
+    func differences(_ query: [BrowserRequest.Field]) async -> BrowserResponse {
+      await browser.respond(to: BrowserRequest(method: "GET", path: "api/differences", query: query))
+    }
+    let answer = try BrowserBench.object(
+      await differences([.init("first", "0"), .init("second", "1")])
+    )
+    let counts = try #require(answer["counts"] as? [String: Int])
+    #expect(counts == ["added": 1, "changed": 1], "\(counts)")
+    let changes = try #require(answer["differences"] as? [[String: Any]]).filter {
+      $0["change"] as? String == "changed"
+    }
+    let orders = changes.compactMap { ($0["values"] as? [String: [String: Any]])?["order"] }
+    #expect(orders.count == 1 && orders.first?["first"] as? Int == 5 && orders.first?["second"] as? Int == 55)
+    let same = try BrowserBench.object(await differences([.init("first", "0"), .init("second", "0")]))
+    #expect((same["counts"] as? [String: Int])?.isEmpty == true)
+    #expect(await differences([.init("first", "0"), .init("second", "2")]).status == 404)
+    #expect(await differences([.init("first", "0")]).status == 400)
   }
 }
 

@@ -1,6 +1,6 @@
 // The model as a diagram: entities in layers, an entity below what its relationships to one lead to and below the one that it inherits from.
 
-import { element, link, number } from "./parts.js";
+import { element, keep, link, number } from "./parts.js";
 
 const space = "http://www.w3.org/2000/svg";
 const width = 230;
@@ -15,7 +15,7 @@ export function showModel(page, store, index) {
   page.replaceChildren(
     element("div", { class: "bar" }, [
       element("span", { class: "dim" }, `${number(store.entities.length)} entities. Drag to move, use the wheel to zoom.`),
-      element("button", { type: "button", onclick: () => save(diagram, store.title) }, "Save as SVG"),
+      element("button", { type: "button", onclick: () => save(diagram, store.title) }, "Save as SVG"), link(`#/${index}/history`, "History"),
     ]),
     frame,
     element("h2", {}, "Entities"),
@@ -200,7 +200,5 @@ function save(diagram, title) {
   const copy = diagram.cloneNode(true);
   copy.querySelectorAll("a").forEach((node) => node.replaceWith(...node.childNodes));
   const source = new XMLSerializer().serializeToString(copy).replaceAll("CanvasText", "#1c1d1f").replaceAll("Canvas", "#ffffff").replaceAll("GrayText", "#777").replaceAll("LinkText", "#0b5c3b");
-  const address = URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
-  element("a", { href: address, download: `${title}.svg` }).click();
-  URL.revokeObjectURL(address);
+  keep(new Blob([source], { type: "image/svg+xml" }), `${title}.svg`);
 }

@@ -1,6 +1,7 @@
 // The records of an entity as a table that can be scrolled through, however long it is: only the rows in sight are there.
 
-import { ask, element, text, cellText, number } from "./parts.js";
+import { complete } from "./completion.js";
+import { ask, askBlob, element, keep, cellText, number } from "./parts.js";
 
 const rowHeight = 26;
 const pageLength = 100;
@@ -13,12 +14,14 @@ export function showEntity(page, store, index, name, options) {
   if (!entity) throw new Error(`The store has no entity called ${name}.`);
   const state = {
     condition: options.get("where") ?? "",
+    text: options.get("text") ?? "",
     sort: (options.get("sort") ?? "").split(",").filter(Boolean).map((part) => ({ key: part.replace(/:desc$/, ""), descending: part.endsWith(":desc") })),
   };
   const go = (changes) => {
     const next = { ...state, ...changes };
     const query = new URLSearchParams();
     if (next.condition) query.set("where", next.condition);
+    if (next.text) query.set("text", next.text);
     if (next.sort.length) query.set("sort", next.sort.map((key) => key.key + (key.descending ? ":desc" : "")).join(","));
     const address = `#/${index}/entity/${encodeURIComponent(name)}${query.size ? `?${query}` : ""}`;
     if (location.hash === address) dispatchEvent(new HashChangeEvent("hashchange"));
@@ -27,20 +30,51 @@ export function showEntity(page, store, index, name, options) {
   const status = element("span", { class: "dim", role: "status" }, "…");
   const wrong = element("pre", { class: "wrong", role: "alert", id: "wrong" });
   const field = element("input", {
-    type: "search", value: state.condition, "aria-label": "Condition", "aria-describedby": "wrong", spellcheck: "false", autocapitalize: "off",
+    type: "text", value: state.condition, "aria-label": "Condition", "aria-describedby": "wrong", spellcheck: "false", autocapitalize: "off",
     placeholder: 'A condition, such as name CONTAINS[c] "tea" AND count > 3',
   });
-  const form = element("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); go({ condition: field.value.trim() }); } }, [
-    field, element("button", {}, "Find"),
-    element("button", { type: "button", onclick: () => copyCommand(store, name, state) }, "Copy as a command"), status,
-  ]);
+  const anywhere = element("input", { type: "search", class: "text", value: state.text, "aria-label": "Text in any attribute", placeholder: "Text anywhere" });
   const columns = entity.properties.filter((property) => !property.isTransient && !property.isToMany);
   const ordered = [...columns.filter((property) => property.type), ...columns.filter((property) => !property.type)];
+  const hidden = new Set(JSON.parse(sessionStorage.getItem(`hidden ${name}`) ?? "[]"));
+  const form = element("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); go({ condition: field.value.trim(), text: anywhere.value.trim() }); } }, [
+    element("div", { class: "field" }, [field, complete(field, entity, store.entities)]), anywhere, element("button", {}, "Find"),
+    menu("Columns", ordered.map((column) => columnChoice(column, hidden, () => { sessionStorage.setItem(`hidden ${name}`, JSON.stringify([...hidden])); go({}); }))),
+    menu("Take along", [
+      element("button", { type: "button", onclick: () => copyCommand(store, name, state, ordered) }, "Copy as a command"),
+      element("button", { type: "button", onclick: () => copySwift(name, state, ordered) }, "Copy as Swift"),
+      ...[["csv", "CSV"], ["jsonl", "JSON, a record on each line"]].map(([format, label]) => element("button", { type: "button", onclick: () => save(format) }, label)),
+    ]),
+    status,
+  ]);
+  const save = async (format) => {
+    try {
+      keep(await askBlob(`api/stores/${index}/export`, { format, records: { entity: name, ...conditions(state), sort: state.sort } }), `${name}.${format}`);
+    } catch (error) {
+      wrong.textContent = error.message;
+    }
+  };
   const facets = element("aside", { class: "facets", "aria-label": "Values" });
-  const grid = new Grid({ index, name, state, columns: ordered, status, wrong, sortBy: (key) => go({ sort: nextSort(state.sort, key) }) });
+  const grid = new Grid({ index, name, state, columns: ordered, hidden, status, wrong, sortBy: (key) => go({ sort: nextSort(state.sort, key) }) });
   showFacets(facets, { index, name, state, columns: ordered, go });
   page.replaceChildren(form, wrong, element("div", { class: "split" }, [grid.node, facets]));
   grid.begin();
+}
+
+/** A button that opens a list. */
+function menu(label, content) {
+  return element("details", { class: "menu" }, [element("summary", {}, label), element("div", {}, content)]);
+}
+
+function columnChoice(column, hidden, done) {
+  const box = element("input", { type: "checkbox", onchange: () => { if (box.checked) hidden.delete(column.name); else hidden.add(column.name); done(); } });
+  box.checked = !hidden.has(column.name);
+  return element("label", {}, [box, ` ${column.name}`]);
+}
+
+/** What records have to meet, as the server is asked for it. */
+function conditions(state) {
+  return { condition: state.condition || undefined, text: state.text || undefined };
 }
 
 /** Ascending, then descending, then not sorted. */
@@ -54,11 +88,31 @@ function quote(argument) {
   return `'${argument.replaceAll("'", "'\\''")}'`;
 }
 
-function copyCommand(store, name, state) {
+/** The condition with the text that is looked for, as one. */
+function wholeCondition(state, columns) {
+  if (!state.text) return state.condition;
+  const names = columns.filter((column) => column.type === "string").map((column) => column.name);
+  const somewhere = names.map((name) => `${name} CONTAINS[cd] ${JSON.stringify(state.text)}`).join(" OR ");
+  return state.condition ? `(${state.condition}) AND (${somewhere})` : somewhere;
+}
+
+function copyCommand(store, name, state, columns) {
   const parts = ["heartwood fetch", quote(store.stores[0]?.place ?? store.title), name];
-  if (state.condition) parts.push("--where", quote(state.condition));
+  const condition = wholeCondition(state, columns);
+  if (condition) parts.push("--where", quote(condition));
   if (state.sort.length) parts.push("--sort", quote(state.sort.map((key) => key.key + (key.descending ? ":desc" : "")).join(",")));
   navigator.clipboard?.writeText(parts.join(" "));
+}
+
+function copySwift(name, state, columns) {
+  const condition = wholeCondition(state, columns);
+  const parts = [`entityName: ${JSON.stringify(name)}`];
+  if (condition) parts.push(`where: FetchPredicate(format: ####"${condition}"####)`);
+  if (state.sort.length) {
+    const sorts = state.sort.map((key) => `FetchSortDescriptor(${JSON.stringify(key.key)}, ascending: ${!key.descending})`);
+    parts.push(`sortedBy: [${sorts.join(", ")}]`);
+  }
+  navigator.clipboard?.writeText(`try context.fetch(FetchRequest<ManagedObject>(${parts.join(", ")}))`);
 }
 
 // MARK: Grid
@@ -69,10 +123,11 @@ class Grid {
     this.pages = new Map();
     this.asked = new Map();
     this.count = 0;
-    this.head = element("div", { class: "head", role: "row" }, [this.headCell("", "id"), ...this.columns.map((column) => this.headCell(column.name, column.name, isNumeric(column)))]);
+    this.shown = this.columns.map((column, place) => ({ column, place })).filter(({ column }) => !this.hidden.has(column.name));
+    this.head = element("div", { class: "head", role: "row" }, [this.headCell("", "id"), ...this.shown.map(({ column }) => this.headCell(column.name, column.name, isNumeric(column)))]);
     this.sheet = element("div", { class: "sheet" });
     this.node = element("div", { class: "grid", role: "grid", tabindex: "0", "aria-label": this.name, "aria-busy": "true" }, [this.head, this.sheet]);
-    const widths = ["9rem", ...this.columns.map((column) => (isNumeric(column) ? "8rem" : column.type === "boolean" ? "6rem" : "15rem"))];
+    const widths = ["9rem", ...this.shown.map(({ column }) => (isNumeric(column) ? "8rem" : column.type === "boolean" ? "6rem" : "15rem"))];
     this.template = widths.join(" ");
     this.head.style.gridTemplateColumns = this.template;
     this.head.style.width = "max-content";
@@ -97,7 +152,7 @@ class Grid {
   }
 
   question(page) {
-    return { entity: this.name, condition: this.state.condition || undefined, sort: this.state.sort, from: page * pageLength, count: pageLength };
+    return { entity: this.name, ...conditions(this.state), sort: this.state.sort, from: page * pageLength, count: pageLength };
   }
 
   async load(page) {
@@ -164,7 +219,7 @@ class Grid {
   row(place, top) {
     const record = this.pages.get(Math.floor(place / pageLength))?.[place % pageLength];
     const cells = record
-      ? [cell(record.reference, "dim"), ...(record.error ? [cell(record.error, "wrong")] : record.cells.map((value, column) => cell(cellText(value), isNumeric(this.columns[column]) ? "number" : "")))]
+      ? [cell(record.reference, "dim"), ...(record.error ? [cell(record.error, "wrong")] : this.shown.map(({ column, place }) => cell(cellText(record.cells[place]), isNumeric(column) ? "number" : "")))]
       : [cell("…", "dim")];
     const node = element("div", {
       class: "row", role: "row", tabindex: "-1", "aria-rowindex": place + 2, "data-place": place,
@@ -228,23 +283,29 @@ function showFacets(node, { index, name, state, columns, go }) {
     ...columns.filter((column) => column.type && column.type !== "binary" && column.type !== "transformable").map((column) => element("option", { value: column.name }, column.name)),
   ]);
   const list = element("ol");
+  const summary = element("dl");
   choice.addEventListener("change", async () => {
     list.replaceChildren();
+    summary.replaceChildren();
     if (!choice.value) return;
     try {
-      const question = { entity: name, condition: state.condition || undefined, column: choice.value, limit: 100 };
+      const question = { entity: name, ...conditions(state), column: choice.value, limit: 100 };
       const answer = await ask(`api/stores/${index}/values`, question);
       const column = columns.find((column) => column.name === choice.value);
-      list.replaceChildren(...answer.values.map((entry) => element("li", {}, [
-        element("button", { type: "button", onclick: () => go({ condition: narrowed(state.condition, column, entry.value) }) }, [
+      summary.replaceChildren(...Object.entries(answer.summary).flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, cellText(value))]));
+      const most = Math.max(1, ...answer.values.map((entry) => entry.count));
+      list.replaceChildren(...answer.values.map((entry) => {
+        const button = element("button", { type: "button", onclick: () => go({ condition: narrowed(state.condition, column, entry.value) }) }, [
           element("span", {}, entry.value === null ? "nil" : cellText(entry.value)), element("span", { class: "dim" }, number(entry.count)),
-        ]),
-      ])));
+        ]);
+        button.style.setProperty("--share", entry.count / most);
+        return element("li", {}, [button]);
+      }));
     } catch (error) {
       list.replaceChildren(element("li", { class: "wrong" }, error.message));
     }
   });
-  node.replaceChildren(choice, list);
+  node.replaceChildren(choice, summary, list);
 }
 
 function narrowed(condition, column, value) {

@@ -10,9 +10,11 @@ export async function ask(path, question, signal) {
   return answer;
 }
 
-/** The bytes of a whole value. */
-export async function askBlob(path) {
-  const response = await fetch(path, { headers: { Authorization: `Bearer ${sessionStorage.getItem("token") ?? ""}` } });
+/** The bytes of a whole value, or of the answer to a question. */
+export async function askBlob(path, question) {
+  const headers = { Authorization: `Bearer ${sessionStorage.getItem("token") ?? ""}` };
+  if (question) headers["Content-Type"] = "application/json";
+  const response = await fetch(path, { method: question ? "POST" : "GET", headers, body: question && JSON.stringify(question) });
   if (!response.ok) throw new Error((await response.json()).error);
   return response.blob();
 }
@@ -35,6 +37,13 @@ export function element(name, attributes = {}, content = []) {
 
 export function link(address, label) {
   return element("a", { href: address }, label);
+}
+
+/** Lets the user keep bytes as a file. */
+export function keep(blob, name) {
+  const address = URL.createObjectURL(blob);
+  element("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
 export function number(value) {

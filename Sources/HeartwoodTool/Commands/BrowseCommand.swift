@@ -53,9 +53,12 @@ struct BrowseCommand: ParsableCommand {
 
   func run() throws {
     let stores = try stores.map { path in
-      let (context, located) = try StoreSource(path: path, typeName: type, modelPath: model).openContext()
+      let source = StoreSource(path: path, typeName: type, modelPath: model)
+      let (context, located) = try source.openContext()
       located.tellNotes()
-      return BrowsedStore(PathParts.split(path).name, context.persistentStoreCoordinator)
+      return BrowsedStore(PathParts.split(path).name, context.persistentStoreCoordinator) {
+        try source.openContext().context.persistentStoreCoordinator
+      }
     }
     let server = try BrowserServer(StoreBrowser(stores), port: port)
     let interrupt = InterruptSignal()

@@ -1,0 +1,137 @@
+import HeartwoodFoundation
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodRecordText
+import HeartwoodStore
+
+// MARK: A record
+
+extension BrowsedStore {
+  private static let linkLimit = 200
+
+  /// All values of a record, where its relationships lead, and which relationships without an inverse lead to it.
+  func record(_ uri: String) throws -> JSONValue {
+    let context = ManagedObjectContext(coordinator)
+    let object = try object(uri, in: context)
+    return .object([
+      ("uri", .string(object.objectID.uriRepresentation().absoluteString)),
+      ("entity", .string(object.entity.name)),
+      ("reference", .string(object.objectID.reference.text)),
+      ("label", .string(CellText.label(of: object.objectID, in: context))),
+      (
+        "values",
+        .array(object.entity.properties.filter { !$0.isTransient }.map { Self.value($0, of: object, in: context) })
+      ),
+      ("incoming", .array(try incoming(object, in: context))),
+    ])
+  }
+
+  private static func value(
+    _ property: PropertyDescription,
+    of object: ManagedObject,
+    in context: ManagedObjectContext
+  ) -> JSONValue {
+    var members: [(name: String, value: JSONValue)] = [("name", .string(property.name))]
+    do {
+      if property.relationship?.isToMany == true {
+        let ids = try object.objectIDs(forRelationshipNamed: property.name)
+        members += [
+          ("count", .integer(ids.count)),
+          ("links", .array(ids.prefix(linkLimit).map { CellText.link(to: $0, in: context) })),
+        ]
+      } else {
+        members.append(("value", try CellText(object, property.name, in: context).long))
+      }
+    } catch {
+      members.append(("error", .string("\(error)")))
+    }
+    return .object(members)
+  }
+
+  /// The records whose relationships lead to an object that has no way back: the first of each relationship.
+  private func incoming(_ object: ManagedObject, in context: ManagedObjectContext) throws -> [JSONValue] {
+    var incoming: [JSONValue] = []
+    for entity in coordinator.managedObjectModel.entities {
+      for relationship in entity.relationships
+      where relationship.inverseRelationshipName == nil && !relationship.isTransient
+        && entity.superentity?.property(named: relationship.name) == nil && leads(relationship, to: object.entity)
+      {
+        let format = relationship.isToMany ? "ANY %K == %@" : "%K == %@"
+        var request = FetchRequest<ManagedObject>(
+          entityName: entity.name,
+          where: try FetchPredicate(format: format, arguments: [relationship.name, object.objectID])
+        )
+        let count = try context.count(for: request)
+        guard count > 0 else { continue }
+        request.fetchLimit = Self.linkLimit
+        incoming.append(
+          .object([
+            ("entity", .string(entity.name)), ("relationship", .string(relationship.name)), ("count", .integer(count)),
+            ("links", .array(try context.fetchObjectIDs(request).map { CellText.link(to: $0, in: context) })),
+          ])
+        )
+      }
+    }
+    return incoming
+  }
+
+  private func leads(_ relationship: RelationshipDescription, to entity: EntityDescription) -> Bool {
+    guard let destination = coordinator.managedObjectModel.entitiesByName[relationship.destinationEntityName] else {
+      return false
+    }
+    return entity.isKind(of: destination)
+  }
+
+  /// One value as a whole: text, or bytes with the type of a picture if they are one.
+  func value(_ name: String, of uri: String) throws -> BrowserResponse {
+    let context = ManagedObjectContext(coordinator)
+    return try CellText(try object(uri, in: context), name, in: context).response
+  }
+
+  private func object(_ uri: String, in context: ManagedObjectContext) throws -> ManagedObject {
+    guard let url = URL(string: uri), let id = coordinator.managedObjectID(forURIRepresentation: url) else {
+      throw BrowserError.malformed("“\(uri)” names no record of the store.")
+    }
+    return try context.existingObject(with: id)
+  }
+}
+
+// MARK: History
+
+extension BrowsedStore {
+  private static let transactionLimit = 50
+  private static let changeLimit = 100
+
+  /// The newest transactions of the stores' history before the one with a number, the newest first.
+  func history(before number: Int64?) throws -> JSONValue {
+    let all = try coordinator.execute(
+      PersistentHistoryChangeRequest.fetchHistory(after: nil as PersistentHistoryToken?)
+    )
+    let earlier = number.map { number in all.filter { $0.transactionNumber < number } } ?? all
+    return .object([
+      ("count", .integer(earlier.count)),
+      ("transactions", .array(earlier.suffix(Self.transactionLimit).reversed().map(Self.json))),
+    ])
+  }
+
+  private static func json(_ transaction: PersistentHistoryTransaction) -> JSONValue {
+    let changes = transaction.changes
+    return .object([
+      ("number", .integer(transaction.transactionNumber)),
+      ("date", CellText.date(transaction.timestamp)),
+      ("author", .optional(transaction.author)), ("context", .optional(transaction.contextName)),
+      ("bundle", .optional(transaction.bundleID)), ("process", .optional(transaction.processID)),
+      ("count", .integer(changes.count)),
+      ("changes", .array(changes.prefix(changeLimit).map(json))),
+    ])
+  }
+
+  private static func json(_ change: PersistentHistoryChange) -> JSONValue {
+    let id = change.changedObjectID
+    return .object([
+      ("kind", .string("\(change.changeType)")), ("entity", .string(id.entity.name)),
+      ("reference", .string(id.reference.text)), ("uri", .string(id.uriRepresentation().absoluteString)),
+      ("properties", .array(change.updatedProperties.map(JSONValue.string))),
+    ])
+  }
+}

@@ -1,0 +1,244 @@
+import HeartwoodFoundation
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodRecordText
+import HeartwoodStore
+
+// MARK: Rows
+
+extension BrowsedStore {
+  /// Which records a table shows.
+  struct RowsQuestion: Decodable, Sendable {
+    let entity: String
+    let condition: String?
+    /// What some text of the record contains, whatever its case and accents.
+    let text: String?
+    let sort: [SortKey]?
+    let from: Int?
+    let count: Int?
+
+    struct SortKey: Decodable, Sendable {
+      let key: String
+      let descending: Bool?
+    }
+
+    func request(_ model: ManagedObjectModel) throws -> FetchRequest<ManagedObject> {
+      FetchRequest(
+        entityName: entity,
+        where: try BrowsedStore.predicate(condition, text, of: try model.knownEntity(named: entity)),
+        sortedBy: (sort ?? []).map { FetchSortDescriptor($0.key, ascending: $0.descending != true) }
+      )
+    }
+  }
+
+  /// A condition and a text that records are to have somewhere.
+  static func predicate(_ condition: String?, _ text: String?, of entity: EntityDescription) throws
+    -> FetchPredicate?
+  {
+    let predicate = try condition.map { try FetchPredicate(format: $0) }
+    guard let text, !text.isEmpty else { return predicate }
+    let names = entity.attributes.filter { $0.type == .string && !$0.isTransient }.map(\.name)
+    let terms = try names.map { try FetchPredicate(format: "%K CONTAINS[cd] %@", $0, text) }
+    let somewhere = FetchPredicate.or(terms)
+    return predicate.map { $0 && somewhere } ?? somewhere
+  }
+
+  private static let pageLimit = 1000
+
+  /// Some records in the order that is asked for, with short values, and how many there are in all.
+  ///
+  /// The first thousand are found without the others. For those behind them all that the condition finds are looked up once.
+  func rows(_ question: RowsQuestion) throws -> JSONValue {
+    let clock = ContinuousClock()
+    let start = clock.now
+    let from = max(0, question.from ?? 0)
+    let count = min(max(0, question.count ?? 100), Self.pageLimit)
+    let context = ManagedObjectContext(coordinator)
+    let request = try question.request(coordinator.managedObjectModel)
+    let found = try foundRecords.find(request, from..<(from + count), in: context)
+    let cells = try Self.cells(of: try coordinator.managedObjectModel.knownEntity(named: question.entity))
+    return .object([
+      ("count", .integer(found.count)),
+      ("from", .integer(from)),
+      ("columns", .array(cells.map { .string($0) })),
+      ("rows", .array(try found.ids.map { try Self.row($0, cells, in: context) })),
+      ("milliseconds", .double(Double((clock.now - start) / .microseconds(1)).rounded() / 1000)),
+    ])
+  }
+
+  /// The names of the properties that a table has columns for: what stores keep, but for to-many relationships, of which a row cannot show enough.
+  private static func cells(of entity: EntityDescription) throws -> [String] {
+    let kept = entity.properties.filter { !$0.isTransient && $0.relationship?.isToMany != true }
+    return kept.filter { $0.attribute != nil }.map(\.name) + kept.filter { $0.relationship != nil }.map(\.name)
+  }
+
+  /// A record that cannot be read, or that somebody has deleted meanwhile, is a row that says so.
+  private static func row(_ id: ManagedObjectID, _ cells: [String], in context: ManagedObjectContext) throws
+    -> JSONValue
+  {
+    var members: [(name: String, value: JSONValue)] = [
+      ("uri", .string(id.uriRepresentation().absoluteString)), ("entity", .string(id.entity.name)),
+      ("reference", .string(id.reference.text)),
+    ]
+    do {
+      let object = try context.existingObject(with: id)
+      members.append(("cells", .array(try cells.map { try CellText(object, $0, in: context).short })))
+    } catch {
+      members.append(("error", .string("\(error)")))
+    }
+    return .object(members)
+  }
+}
+
+// MARK: The values of a column
+
+extension BrowsedStore {
+  /// Whose values are to be counted.
+  struct ValuesQuestion: Decodable, Sendable {
+    let entity: String
+    let condition: String?
+    let text: String?
+    let column: String
+    let limit: Int?
+  }
+
+  /// The values of a column with how many records have each, the most frequent first, and what they amount to. O(records that meet the
+  /// condition).
+  func values(_ question: ValuesQuestion) throws -> JSONValue {
+    let context = ManagedObjectContext(coordinator)
+    let entity = try coordinator.managedObjectModel.knownEntity(named: question.entity)
+    var request = FetchRequest<ManagedObject>(
+      entityName: question.entity,
+      where: try Self.predicate(question.condition, question.text, of: entity),
+      sortedBy: [FetchSortDescriptor("count", ascending: false)],
+      limit: min(max(1, question.limit ?? 20), Self.pageLimit)
+    )
+    let column = try ExpressionDescription(format: "\(question.column) AS value")
+    request.propertiesToGroupBy = [column]
+    request.propertiesToFetch = [column, try ExpressionDescription(format: "count(SELF) AS count")]
+    let rows = try context.fetchRows(request)
+    let values = rows.map { row in
+      JSONValue.object([
+        ("value", CellText(value: row[0], in: context).short), ("count", CellText(value: row[1], in: context).short),
+      ])
+    }
+    return .object([
+      ("values", .array(values)),
+      ("summary", try summary(of: entity.property(named: question.column), request, in: context)),
+    ])
+  }
+
+  /// How many records have a value in a column, the least and the greatest, and for numbers the sum and the average.
+  private func summary(
+    of property: PropertyDescription?,
+    _ request: FetchRequest<ManagedObject>,
+    in context: ManagedObjectContext
+  ) throws -> JSONValue {
+    guard let attribute = property?.attribute, let aggregates = Self.aggregates[attribute.type] else {
+      return .object([])
+    }
+    var request = request
+    (request.sortDescriptors, request.fetchLimit, request.propertiesToGroupBy) = ([], nil, [])
+    request.propertiesToFetch = try aggregates.map {
+      try ExpressionDescription(format: "\($0.function)(\(attribute.name)) AS \($0.name)")
+    }
+    guard let row = try context.fetchRows(request).first else { return .object([]) }
+    return .object(aggregates.indices.map { (aggregates[$0].name, CellText(value: row[$0], in: context).short) })
+  }
+
+  private static let aggregates: [AttributeType: [(name: String, function: String)]] = {
+    let ordered = [("filled", "count"), ("least", "min"), ("greatest", "max")]
+    let numeric = ordered + [("sum", "sum"), ("average", "average")]
+    let numbers: [AttributeType] = [.integer16, .integer32, .integer64, .decimal, .double, .float]
+    return Dictionary(uniqueKeysWithValues: numbers.map { ($0, numeric) } + [.string, .date].map { ($0, ordered) })
+  }()
+}
+
+// MARK: Export
+
+extension BrowsedStore {
+  /// Which records are to be written, and in which form.
+  struct ExportQuestion: Decodable, Sendable {
+    let records: RowsQuestion
+    let format: Format
+
+    enum Format: String, Decodable, Sendable {
+      case csv, jsonl
+    }
+  }
+
+  /// All records that a table shows, as `heartwood fetch` prints them. The text is made on all processors, and is in memory as a whole.
+  func export(_ question: ExportQuestion) throws -> BrowserResponse {
+    let context = ManagedObjectContext(coordinator)
+    let model = coordinator.managedObjectModel
+    let tables = try context.recordTables(question.records.request(model))
+    var content = Data()
+    switch question.format {
+    case .jsonl:
+      for table in tables {
+        try RecordJSON(entity: table.entity, among: model.entities).write(table) { content.append($0) }
+      }
+      return BrowserResponse(type: "application/jsonl; charset=utf-8", content)
+    case .csv:
+      guard let table = tables.first, tables.count == 1 else {
+        throw BrowserError.malformed("The records are of several entities, for which CSV has no place: choose JSON.")
+      }
+      let fields = RecordFields(entity: table.entity, among: model.entities)
+      content.append(fields.header)
+      try fields.write(table) { content.append($0) }
+      return BrowserResponse(type: "text/csv; charset=utf-8", content)
+    }
+  }
+}
+
+extension Data {
+  fileprivate mutating func append(_ slice: ByteSlice) { append(contentsOf: slice.unsafeBytes) }
+}
+
+// MARK: FoundRecordsCache
+
+/// Which records the conditions and orders have found that were looked at last.
+struct FoundRecordsCache {
+  private struct Entry {
+    let request: FetchRequest<ManagedObject>
+    let ids: [ManagedObjectID]
+  }
+
+  /// Places up to here are found anew each time, which takes little.
+  private static let nearLimit = 1000
+  /// With more records than this, each part is found by itself.
+  private static let idLimit = 2_000_000
+  private static let entryLimit = 8
+  private var entries: [Entry] = []
+
+  /// The records in some places of what a request finds, and how many it finds in all.
+  mutating func find(
+    _ request: FetchRequest<ManagedObject>,
+    _ places: Range<Int>,
+    in context: ManagedObjectContext
+  ) throws -> (ids: ArraySlice<ManagedObjectID>, count: Int) {
+    // Whoever begins from the top sees what is there now.
+    if places.lowerBound == 0 { entries.removeAll { Self.isSame($0.request, request) } }
+    if let entry = entries.first(where: { Self.isSame($0.request, request) }) {
+      return (entry.ids[places.clamped(to: entry.ids.indices)], entry.ids.count)
+    }
+    let count = try context.count(for: request)
+    let isInStoreOrder = request.predicate == nil && request.sortDescriptors.isEmpty
+    if isInStoreOrder || places.upperBound <= Self.nearLimit || count > Self.idLimit {
+      var part = request
+      (part.fetchOffset, part.fetchLimit) = (places.lowerBound, places.count)
+      return (try context.fetchObjectIDs(part)[...], count)
+    }
+    let ids = try context.fetchObjectIDs(request)
+    entries.append(Entry(request: request, ids: ids))
+    if entries.count > Self.entryLimit || entries.reduce(0, { $0 + $1.ids.count }) > Self.idLimit, entries.count > 1 {
+      entries.removeFirst()
+    }
+    return (ids[places.clamped(to: ids.indices)], ids.count)
+  }
+
+  private static func isSame(_ one: FetchRequest<ManagedObject>, _ other: FetchRequest<ManagedObject>) -> Bool {
+    one.entityName == other.entityName && one.predicate == other.predicate
+      && one.sortDescriptors == other.sortDescriptors
+  }
+}

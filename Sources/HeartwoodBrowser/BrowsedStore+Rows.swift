@@ -51,7 +51,7 @@ extension BrowsedStore {
   func rows(_ question: RowsQuestion) throws -> JSONValue {
     let clock = ContinuousClock()
     let start = clock.now
-    let from = max(0, question.from ?? 0)
+    let from = min(max(0, question.from ?? 0), .max - Self.pageLimit)
     let count = min(max(0, question.count ?? 100), Self.pageLimit)
     let context = ManagedObjectContext(coordinator)
     let request = try question.request(coordinator.managedObjectModel)

@@ -119,7 +119,8 @@ public final class StoreBrowser: Sendable {
 
   // MARK: What is asked
 
-  private static let bodyLimit = 1 << 20
+  /// How long the content of a request may be.
+  package static let bodyLimit = 1 << 20
 
   private static func check(_ request: BrowserRequest, method: String) throws {
     guard request.method == method else { throw BrowserError.method(method) }

@@ -39,6 +39,10 @@ struct StoreBrowserTests {
     #expect(all.count == 25 && all.rows.count == 25)
     let behind = try await bench.rows(#"{"entity": "Item", "from": 30}"#)
     #expect(behind.count == 25 && behind.rows.isEmpty)
+    for place in ["\(Int.max)", "\(Int.min)"] {
+      let question = #"{"entity": "Item", "condition": "order > 4", "from": \#(place), "count": \#(place)}"#
+      #expect(try await bench.rows(question).count == 21)
+    }
   }
 
   @Test(arguments: BrowserBench.types)

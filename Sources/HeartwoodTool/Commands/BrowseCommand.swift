@@ -77,7 +77,6 @@ struct BrowserServer {
   private let port: UInt16
   private let server: HTTPServer
 
-  private static let bodyLimit = 16 << 20
   private static let startLimit: TimeInterval = 5
 
   init(_ browser: StoreBrowser, port: UInt16) throws {
@@ -131,10 +130,17 @@ struct BrowserServer {
       headers: request.headers.map { .init($0.key.rawValue, $0.value) }
     )
     if let refusal = access.refusal(of: question) { return HTTPResponse(refusal) }
-    guard request.headers[.contentLength].map({ Int($0) ?? .max }) ?? 0 <= bodyLimit,
-      let body = try? await request.bodyData
-    else { return HTTPResponse(statusCode: .payloadTooLarge) }
-    question.body = body
+    // The length of what comes in chunks is not known before it is there.
+    guard request.headers[.transferEncoding] == nil else { return HTTPResponse(statusCode: .lengthRequired) }
+    guard request.headers[.contentLength].map({ Int($0) ?? .max }) ?? 0 <= StoreBrowser.bodyLimit else {
+      return HTTPResponse(statusCode: .payloadTooLarge)
+    }
+    do {
+      question.body = try await request.bodyData
+    } catch {
+      // Whoever asked has gone.
+      return HTTPResponse(statusCode: .badRequest)
+    }
     return HTTPResponse(await browser.respond(to: question))
   }
 }

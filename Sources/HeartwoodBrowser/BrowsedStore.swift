@@ -41,6 +41,29 @@ public actor BrowsedStore {
 
   deinit { listening?.cancel() }
 
+  /// Answers what is asked of the store under a name.
+  func answer(_ request: BrowserRequest, _ name: String) throws -> BrowserResponse {
+    switch name {
+    case "rows": return .json(try rows(try request.question()))
+    case "values": return .json(try values(try request.question()))
+    case "export": return try export(try request.question())
+    default:
+      try request.check(method: "GET")
+      return try answer(name, request)
+    }
+  }
+
+  private func answer(_ name: String, _ request: BrowserRequest) throws -> BrowserResponse {
+    switch name {
+    case "state": .json(try state())
+    case "health": .json(try health())
+    case "history": .json(try history(before: request.queryValue("before").flatMap { Int64($0) }))
+    case "record": .json(try record(try request.required("uri")))
+    case "value": try value(try request.required("name"), of: try request.required("uri"))
+    default: throw BrowserError.notFound
+    }
+  }
+
   // MARK: What others save
 
   /// A number that grows when others have saved, as far as that has been noticed. Asks the file system, and a database for its version.

@@ -52,36 +52,12 @@ public final class StoreBrowser: Sendable {
   }
 
   private func answer(_ request: BrowserRequest, _ path: [String]) async throws -> BrowserResponse {
-    if path == ["differences"] {
-      try Self.check(request, method: "GET")
-      return .json(try await differences(request))
-    }
-    guard path.first == "stores" else { throw BrowserError.notFound }
-    guard path.count > 1 else {
-      try Self.check(request, method: "GET")
+    switch (path.first, path.count) {
+    case ("differences", 1): return .json(try await differences(request))
+    case ("stores", 1):
+      try request.check(method: "GET")
       return .json(.array(try await overviews()))
-    }
-    guard path.count == 3 else { throw BrowserError.notFound }
-    let store = try store(path[1])
-    switch path[2] {
-    case "record":
-      try Self.check(request, method: "GET")
-      return .json(try await store.record(try Self.required("uri", of: request)))
-    case "value":
-      try Self.check(request, method: "GET")
-      return try await store.value(try Self.required("name", of: request), of: try Self.required("uri", of: request))
-    case "state":
-      try Self.check(request, method: "GET")
-      return .json(try await store.state())
-    case "health":
-      try Self.check(request, method: "GET")
-      return .json(try await store.health())
-    case "history":
-      try Self.check(request, method: "GET")
-      return .json(try await store.history(before: request.queryValue("before").flatMap { Int64($0) }))
-    case "export": return try await store.export(try Self.decoded(request))
-    case "rows": return .json(try await store.rows(try Self.decoded(request)))
-    case "values": return .json(try await store.values(try Self.decoded(request)))
+    case ("stores", 3): return try await store(path[1]).answer(request, path[2])
     default: throw BrowserError.notFound
     }
   }
@@ -96,15 +72,17 @@ public final class StoreBrowser: Sendable {
 
   /// In what two stores differ: how many differences of each kind, and the first of them.
   private func differences(_ request: BrowserRequest) async throws -> JSONValue {
+    try request.check(method: "GET")
     let (first, second) = (
-      try store(Self.required("first", of: request)), try store(Self.required("second", of: request))
+      try store(request.required("first")), try store(request.required("second"))
     )
-    let contents = (try await first.contents(), try await second.contents())
+    let one = try await first.contents()
+    let other = try await second.contents()
     let matching: ContentsDifferences.Matching = request.queryValue("match") == "value" ? .values(of: []) : .reference
     return try await WaitingWork.run {
       var counts: [String: Int] = [:]
       var shown: [JSONValue] = []
-      try ContentsDifferences(contents.0, contents.1, matching: matching).forEach { difference in
+      try ContentsDifferences(one, other, matching: matching).forEach { difference in
         counts[DifferenceJSON.kind(difference), default: 0] += 1
         if shown.count < Self.differenceLimit { shown.append(DifferenceJSON.value(difference)) }
       }
@@ -117,30 +95,34 @@ public final class StoreBrowser: Sendable {
     return stores[number]
   }
 
-  // MARK: What is asked
-
   /// How long the content of a request may be.
   package static let bodyLimit = 1 << 20
+}
 
-  private static func check(_ request: BrowserRequest, method: String) throws {
-    guard request.method == method else { throw BrowserError.method(method) }
+// MARK: What is asked
+
+extension BrowserRequest {
+  func check(method: String) throws {
+    guard self.method == method else { throw BrowserError.method(method) }
   }
 
-  private static func required(_ name: String, of request: BrowserRequest) throws -> String {
-    guard let value = request.queryValue(name) else {
-      throw BrowserError.malformed("“\(name)” is missing in the address.")
-    }
+  /// The value called `name` behind the question mark, which has to be there.
+  func required(_ name: String) throws -> String {
+    guard let value = queryValue(name) else { throw BrowserError.malformed("“\(name)” is missing in the address.") }
     return value
   }
 
-  private static func decoded<Question: Decodable>(_ request: BrowserRequest) throws -> Question {
-    try check(request, method: "POST")
-    guard request.header("Content-Type")?.hasPrefix("application/json") == true else {
+  /// What the content asks.
+  func question<Question: Decodable>() throws -> Question {
+    try check(method: "POST")
+    guard header("Content-Type")?.hasPrefix("application/json") == true else {
       throw BrowserError.malformed("The content has to be of the type application/json.")
     }
-    guard request.body.count <= bodyLimit else { throw BrowserError.malformed("The content is longer than 1 MiB.") }
+    guard body.count <= StoreBrowser.bodyLimit else {
+      throw BrowserError.malformed("The content is longer than 1 MiB.")
+    }
     do {
-      return try JSONDecoder().decode(Question.self, from: request.body)
+      return try JSONDecoder().decode(Question.self, from: body)
     } catch {
       throw BrowserError.malformed("The content is no question that is known: \(error)")
     }

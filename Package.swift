@@ -35,7 +35,7 @@ let package = Package(
     .trait(name: "SQLite", description: "The product HeartwoodSQLite, with GRDB."),
     .trait(name: "Encryption", description: "The product HeartwoodWrappers, with swift-crypto."),
     .trait(name: "Macros", description: "The product HeartwoodMacros, with swift-syntax."),
-    .trait(name: "Tool", description: "The product heartwood, with swift-argument-parser and FlyingFox."),
+    .trait(name: "Tool", description: "The product heartwood, with swift-argument-parser."),
     .trait(
       name: "GeneratedClasses",
       description:
@@ -46,8 +46,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    // Its minor versions may break source.
-    .package(url: "https://github.com/swhitty/FlyingFox", "0.27.1"..<"0.28.0"),
     // Its system library is SQLite: libsqlite3-dev on Debian and Ubuntu, part of macOS.
     .package(url: "https://github.com/groue/GRDB.swift", "7.10.0"..<"8.0.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
@@ -189,8 +187,6 @@ let package = Package(
         "HeartwoodBrowser", "HeartwoodImporting",
         "HeartwoodModel", "HeartwoodPostgreSQL", "HeartwoodRecordText", "HeartwoodSQLite", "HeartwoodStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
-        .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["Tool"])),
-        .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["Tool"])),
       ],
       swiftSettings: settings
     ),

@@ -1,12 +1,9 @@
 import ArgumentParser
 import Dispatch
-import FlyingFox
-import FlyingSocks
 import Heartwood
 import HeartwoodBrowser
 import HeartwoodFoundation
 import HeartwoodStore
-import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -60,116 +57,17 @@ struct BrowseCommand: ParsableCommand {
         try source.openContext().context.persistentStoreCoordinator
       }
     }
-    let server = try BrowserServer(StoreBrowser(stores), port: port)
+    let server = try LoopbackServer(port: port)
+    let access = LocalAccess(port: server.port)
     let interrupt = InterruptSignal()
-    let address = try server.start()
-    try StandardOutput.write("\(address)\n(Ctrl-C ends)\n")
-    if !printsOnly { WebBrowser.open(address) }
+    let browser = StoreBrowser(stores)
+    server.run(bodyLimit: StoreBrowser.bodyLimit) { request in
+      if let refusal = access.refusal(of: request) { return refusal }
+      return await browser.respond(to: request)
+    }
+    try StandardOutput.write("\(access.address)\n(Ctrl-C ends)\n")
+    if !printsOnly { WebBrowser.open(access.address) }
     interrupt.wait()
-  }
-}
-
-// MARK: BrowserServer
-
-/// Serves a browser of stores on the loopback interface.
-struct BrowserServer {
-  private let browser: StoreBrowser
-  private let port: UInt16
-  private let server: HTTPServer
-
-  private static let startLimit: TimeInterval = 5
-
-  init(_ browser: StoreBrowser, port: UInt16) throws {
-    self.browser = browser
-    self.port = port
-    // Without an address it would listen on all interfaces.
-    let address: sockaddr_in = try .inet(ip4: "127.0.0.1", port: port)
-    server = HTTPServer(address: address, logger: .disabled)
-  }
-
-  /// Begins to serve, and returns the address.
-  func start() throws -> String {
-    let started = Outcome<String>()
-    Task { [self] in
-      do {
-        let running = Task { try await server.run() }
-        Task {
-          // The server ends by itself only if it cannot listen.
-          let result = await running.result
-          if case .failure(let error) = result { started.set(.failure(error)) }
-        }
-        try await server.waitUntilListening(timeout: Self.startLimit)
-        let access = LocalAccess(port: try await listeningPort())
-        await server.appendRoute("*") { [browser] in await Self.answer($0, browser, access) }
-        started.set(.success(access.address))
-      } catch {
-        started.set(.failure(error))
-      }
-    }
-    do {
-      return try started.wait().get()
-    } catch {
-      throw ToolError(
-        "Port \(port) cannot be served: \(error). Another program may have it: choose another with --port."
-      )
-    }
-  }
-
-  private func listeningPort() async throws -> UInt16 {
-    if case .ip4(_, let port)? = await server.listeningAddress { return port }
-    throw ToolError("The server has no address.")
-  }
-
-  private static func answer(_ request: HTTPRequest, _ browser: StoreBrowser, _ access: LocalAccess) async
-    -> HTTPResponse
-  {
-    var question = BrowserRequest(
-      method: request.method.rawValue,
-      path: request.path,
-      query: request.query.map { .init($0.name, $0.value) },
-      headers: request.headers.map { .init($0.key.rawValue, $0.value) }
-    )
-    if let refusal = access.refusal(of: question) { return HTTPResponse(refusal) }
-    // The length of what comes in chunks is not known before it is there.
-    guard request.headers[.transferEncoding] == nil else { return HTTPResponse(statusCode: .lengthRequired) }
-    guard request.headers[.contentLength].map({ Int($0) ?? .max }) ?? 0 <= StoreBrowser.bodyLimit else {
-      return HTTPResponse(statusCode: .payloadTooLarge)
-    }
-    do {
-      question.body = try await request.bodyData
-    } catch {
-      // Whoever asked has gone.
-      return HTTPResponse(statusCode: .badRequest)
-    }
-    return HTTPResponse(await browser.respond(to: question))
-  }
-}
-
-extension HTTPResponse {
-  fileprivate init(_ response: BrowserResponse) {
-    var headers = HTTPHeaders()
-    for field in response.headers { headers.addValue(field.value, for: HTTPHeader(field.name)) }
-    self.init(statusCode: HTTPStatusCode(response.status, phrase: ""), headers: headers, body: response.body)
-  }
-}
-
-/// What a task comes to, for a thread that waits for it.
-private final class Outcome<Value: Sendable>: Sendable {
-  private let result = Mutex<Result<Value, any Error>?>(nil)
-  private let semaphore = DispatchSemaphore(value: 0)
-
-  /// Only the first call counts.
-  func set(_ value: Result<Value, any Error>) {
-    let isFirst = result.withLock { result in
-      defer { result = result ?? value }
-      return result == nil
-    }
-    if isFirst { semaphore.signal() }
-  }
-
-  func wait() -> Result<Value, any Error> {
-    semaphore.wait()
-    return result.withLock { $0 } ?? .failure(CancellationError())
   }
 }
 

@@ -52,10 +52,12 @@ extension BrowsedStore {
   private func incoming(_ object: ManagedObject, in context: ManagedObjectContext) throws -> [JSONValue] {
     var incoming: [JSONValue] = []
     for entity in coordinator.managedObjectModel.entities {
-      for relationship in entity.relationships
-      where relationship.inverseRelationshipName == nil && !relationship.isTransient
-        && entity.superentity?.property(named: relationship.name) == nil && leads(relationship, to: object.entity)
-      {
+      for (property, target) in zip(entity.properties, entity.relationshipTargets) {
+        guard let relationship = property.relationship, let target, !relationship.isTransient,
+          relationship.inverseRelationshipName == nil,
+          entity.superentity?.property(named: relationship.name) == nil,
+          object.entity.isKind(of: coordinator.managedObjectModel.entities[target.entityOrdinal])
+        else { continue }
         let format = relationship.isToMany ? "ANY %K == %@" : "%K == %@"
         var request = FetchRequest<ManagedObject>(
           entityName: entity.name,
@@ -73,13 +75,6 @@ extension BrowsedStore {
       }
     }
     return incoming
-  }
-
-  private func leads(_ relationship: RelationshipDescription, to entity: EntityDescription) -> Bool {
-    guard let destination = coordinator.managedObjectModel.entitiesByName[relationship.destinationEntityName] else {
-      return false
-    }
-    return entity.isKind(of: destination)
   }
 
   /// One value as a whole: text, or bytes with the type of a picture if they are one.

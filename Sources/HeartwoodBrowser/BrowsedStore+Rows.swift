@@ -22,10 +22,11 @@ extension BrowsedStore {
       let descending: Bool?
     }
 
-    func request(_ model: ManagedObjectModel) throws -> FetchRequest<ManagedObject> {
+    /// - Parameter description: that of the entity.
+    func request(_ description: EntityDescription) throws -> FetchRequest<ManagedObject> {
       FetchRequest(
         entityName: entity,
-        where: try BrowsedStore.predicate(condition, text, of: try model.knownEntity(named: entity)),
+        where: try BrowsedStore.predicate(condition, text, of: description),
         sortedBy: (sort ?? []).map { FetchSortDescriptor($0.key, ascending: $0.descending != true) }
       )
     }
@@ -54,9 +55,10 @@ extension BrowsedStore {
     let from = min(max(0, question.from ?? 0), .max - Self.pageLimit)
     let count = min(max(0, question.count ?? 100), Self.pageLimit)
     let context = ManagedObjectContext(coordinator)
-    let request = try question.request(coordinator.managedObjectModel)
+    let entity = try coordinator.managedObjectModel.knownEntity(named: question.entity)
+    let request = try question.request(entity)
     let found = try foundRecords.find(request, from..<(from + count), in: context)
-    let cells = try Self.cells(of: try coordinator.managedObjectModel.knownEntity(named: question.entity))
+    let cells = Self.cells(of: entity)
     return .object([
       ("count", .integer(found.count)),
       ("from", .integer(from)),
@@ -67,7 +69,7 @@ extension BrowsedStore {
   }
 
   /// The names of the properties that a table has columns for: what stores keep, but for to-many relationships, of which a row cannot show enough.
-  private static func cells(of entity: EntityDescription) throws -> [String] {
+  private static func cells(of entity: EntityDescription) -> [String] {
     let kept = entity.properties.filter { !$0.isTransient && $0.relationship?.isToMany != true }
     return kept.filter { $0.attribute != nil }.map(\.name) + kept.filter { $0.relationship != nil }.map(\.name)
   }
@@ -171,7 +173,8 @@ extension BrowsedStore {
   func export(_ question: ExportQuestion) throws -> BrowserResponse {
     let context = ManagedObjectContext(coordinator)
     let model = coordinator.managedObjectModel
-    let tables = try context.recordTables(question.records.request(model))
+    let entity = try model.knownEntity(named: question.records.entity)
+    let tables = try context.recordTables(question.records.request(entity))
     var content = Data()
     switch question.format {
     case .jsonl:

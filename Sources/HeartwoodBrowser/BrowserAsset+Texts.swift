@@ -696,7 +696,7 @@ extension BrowserAsset {
         const query = new URLSearchParams();
         if (next.condition) query.set("where", next.condition);
         if (next.text) query.set("text", next.text);
-        if (next.sort.length) query.set("sort", next.sort.map((key) => key.key + (key.descending ? ":desc" : "")).join(","));
+        if (next.sort.length) query.set("sort", sortText(next.sort));
         const address = `#/${index}/entity/${encodeURIComponent(name)}${query.size ? `?${query}` : ""}`;
         if (location.hash === address) dispatchEvent(new HashChangeEvent("hashchange"));
         else location.hash = address;
@@ -751,6 +751,11 @@ extension BrowserAsset {
       return { condition: state.condition || undefined, text: state.text || undefined };
     }
 
+    /** The order as an address and the option --sort have it. */
+    function sortText(sort) {
+      return sort.map((key) => key.key + (key.descending ? ":desc" : "")).join(",");
+    }
+
     /** Ascending, then descending, then not sorted. */
     function nextSort(sort, key) {
       const now = sort.find((part) => part.key === key);
@@ -774,7 +779,7 @@ extension BrowserAsset {
       const parts = ["heartwood fetch", quote(store.stores[0]?.place ?? store.title), name];
       const condition = wholeCondition(state, columns);
       if (condition) parts.push("--where", quote(condition));
-      if (state.sort.length) parts.push("--sort", quote(state.sort.map((key) => key.key + (key.descending ? ":desc" : "")).join(",")));
+      if (state.sort.length) parts.push("--sort", quote(sortText(state.sort)));
       navigator.clipboard?.writeText(parts.join(" "));
     }
 
@@ -843,7 +848,7 @@ extension BrowserAsset {
         } catch (error) {
           if (error.name === "AbortError") return;
           this.status.textContent = "";
-          this.wrong.textContent = pointed(error, this.state.condition);
+          this.wrong.textContent = pointed(error);
         } finally {
           this.asked.delete(page);
         }
@@ -943,7 +948,7 @@ extension BrowserAsset {
     }
 
     /** The message, and a caret under the place in the condition. */
-    function pointed(error, condition) {
+    function pointed(error) {
       if (error.from === undefined) return error.message;
       const before = new TextDecoder().decode(new TextEncoder().encode(error.text).subarray(0, error.from));
       return `${error.message}\n${error.text}\n${" ".repeat([...before].length)}^`;

@@ -78,14 +78,14 @@ extension BrowserResponse {
     base-uri 'none'; form-action 'none'
     """
 
-  init(_ status: Int = 200, type: String, _ body: Data, _ headers: [BrowserRequest.Field] = []) {
+  init(_ status: Int = 200, type: String, _ body: Data) {
     self.init(
       status: status,
       headers: [
         .init("Content-Type", type), .init("Cache-Control", "no-store"), .init("X-Content-Type-Options", "nosniff"),
         .init("Referrer-Policy", "no-referrer"), .init("Cross-Origin-Resource-Policy", "same-origin"),
         .init("Content-Security-Policy", Self.policy),
-      ] + headers,
+      ],
       body: body
     )
   }

@@ -113,7 +113,7 @@ extension BrowsedStore {
     let changes = transaction.changes
     return .object([
       ("number", .integer(transaction.transactionNumber)),
-      ("date", CellText.date(transaction.timestamp)),
+      ("date", .string(RecordDate.text(of: transaction.timestamp))),
       ("author", .optional(transaction.author)), ("context", .optional(transaction.contextName)),
       ("bundle", .optional(transaction.bundleID)), ("process", .optional(transaction.processID)),
       ("count", .integer(changes.count)),

@@ -56,22 +56,13 @@ struct CellText {
 
   private var plainText: String {
     switch value {
-    case .date(let date): return Self.text(of: date)
+    case .date(let date): return RecordDate.text(of: date)
     case .decimal(let number): return "\(number)"
     case .uuid(let uuid): return uuid.uuidString
     case .uri(let url): return url.absoluteString
     case .string(let text): return text
     default: return json(Self.longLimit).text
     }
-  }
-
-  /// A date as ISO 8601 in UTC.
-  static func date(_ date: Date) -> JSONValue { .string(text(of: date)) }
-
-  private static func text(of date: Date) -> String {
-    let text = GrowableBytes()
-    RecordDate.append(date.timeIntervalSinceReferenceDate, to: text)
-    return String(decoding: text.unsafeMutableBytes, as: UTF8.self)
   }
 
   // MARK: As a whole

@@ -82,10 +82,7 @@ extension JSONValue {
     case .integer(let number): self = .integer(number)
     case .double(let number): self = .double(number)
     case .boolean(let flag): self = .boolean(flag)
-    case .date(let date):
-      let text = GrowableBytes()
-      RecordDate.append(date.timeIntervalSinceReferenceDate, to: text)
-      self = .string(String(decoding: text.unsafeMutableBytes, as: UTF8.self))
+    case .date(let date): self = .string(RecordDate.text(of: date))
     case .binary(let data): self = .string(data.base64EncodedString())
     case .array(let values): self = .array(values.map { JSONValue($0) })
     case .dictionary(let members): self = .sorted(members.mapValues { JSONValue($0) })

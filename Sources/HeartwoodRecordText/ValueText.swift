@@ -1,4 +1,4 @@
-import HeartwoodFoundation
+package import HeartwoodFoundation
 import HeartwoodModel
 package import HeartwoodStore
 
@@ -159,6 +159,13 @@ extension GrowableBytes {
 /// The fraction has the fewest digits from which the same date comes back. A date outside of the years 1 to 9999, or one that is
 /// not finite, is the number of its seconds since 2001.
 package enum RecordDate {
+  /// The text of a date.
+  package static func text(of date: Date) -> String {
+    let output = GrowableBytes()
+    append(date.timeIntervalSinceReferenceDate, to: output)
+    return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
+  }
+
   /// Appends the date that is `seconds` after 2001-01-01 00:00 UTC.
   package static func append(_ seconds: Double, to output: GrowableBytes) {
     guard DateText.representable.contains(seconds) else { return output.append(text: NumberText.text(of: seconds)) }

@@ -124,10 +124,8 @@ enum HistoryTable {
   }
 
   private static func cells(_ transaction: PersistentHistoryTransaction) -> [String] {
-    let date = GrowableBytes()
-    RecordDate.append(transaction.timestamp.timeIntervalSinceReferenceDate, to: date)
-    return [
-      "\(transaction.transactionNumber)", String(decoding: date.unsafeMutableBytes, as: UTF8.self),
+    [
+      "\(transaction.transactionNumber)", RecordDate.text(of: transaction.timestamp),
       transaction.author ?? "", transaction.contextName ?? "",
     ] + PersistentHistoryChange.ChangeType.allCases.map { "\(transaction.changeCount(of: $0))" }
   }

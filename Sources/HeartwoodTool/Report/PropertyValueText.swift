@@ -18,10 +18,7 @@ extension PropertyValue {
     case .binary: return text(of: .binary)
     case .uuid: return text(of: .uuid)
     case .uri: return text(of: .uri)
-    case .date(let date):
-      let output = GrowableBytes()
-      RecordDate.append(date.timeIntervalSinceReferenceDate, to: output)
-      return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
+    case .date(let date): return RecordDate.text(of: date)
     case .toOne(let id): return id.reference.text
     }
   }

@@ -133,10 +133,11 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // It opens libpq when a store needs it, so that it links nothing.
+    // It opens libpq when a store needs it, so that it links nothing. It sees of the modules below what any store author does.
     .target(
       name: "HeartwoodPostgreSQL",
       dependencies: ["HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel"],
+      packageAccess: false,
       swiftSettings: settings
     ),
     // A target of its own, since tests of a macro target itself are built for the host, with all other tests and what they need.

@@ -28,7 +28,12 @@ public struct PostgreSQLFormat: IncrementalStoreFormat {
 
   /// Makes a store at a URL.
   public func makeStore(_ setup: StoreSetup) throws -> any IncrementalStore {
-    try PostgreSQLStore(setup)
+    try PostgreSQLStore(
+      model: setup.model,
+      entities: setup.entities,
+      location: try Self.location(of: setup),
+      options: setup.options
+    )
   }
 
   static func location(of setup: StoreSetup) throws(PersistenceError) -> PostgreSQLLocation {
@@ -87,6 +92,6 @@ public struct PostgreSQLFormat: IncrementalStoreFormat {
       model: setup.model,
       entities: setup.entities
     )
-    try LinkCheck(schema).check(contents)
+    try contents.checkInverses(try schema.sharedRelationships(), for: setup, .postgreSQL)
   }
 }

@@ -20,6 +20,11 @@ extension PostgreSQLStore {
     }
   }
 
+  /// Whether SQL finds just what the predicate means, in the order of the fetch.
+  func canAnswer(_ fetch: RecordFetch) throws -> Bool {
+    FetchTranslator.keys(fetch, in: schema, of: try identifier()) != nil
+  }
+
   /// Counts records in SQL.
   func count(_ fetch: RecordFetch) throws -> Int? {
     guard let query = FetchTranslator.count(fetch, in: schema, of: try identifier()) else {
@@ -54,25 +59,16 @@ extension PostgreSQLStore {
   }
 }
 
-// MARK: Parts
-
-extension PostgreSQLStore: NarrowingStore {
-  /// The part of a fetch that SQL can test, if it cannot test all.
-  func narrowed(_ fetch: RecordFetch) throws -> NarrowedFetch? {
-    FetchTranslator.narrowed(fetch, in: schema, of: try identifier())
-  }
-}
-
 // MARK: Groups
 
-extension PostgreSQLStore: GroupingStore {
+extension PostgreSQLStore {
   /// Makes groups in SQL; nil if SQL would not make just the same.
-  func groups(_ fetch: GroupFetch, scopes: [ObjectIDScope]) throws -> [RecordGroup]? {
+  func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
     guard let statement = FetchTranslator.groups(fetch, in: schema, of: try identifier()) else { return nil }
     do {
       return try withConnection { connection in
         try naming(fetch.records.entity) {
-          try statement.groups(try connection.run(statement.query.text, statement.query.parameters), scopes)
+          try statement.groups(try connection.run(statement.query.text, statement.query.parameters), fetch)
         }
       }
     } catch let error as PersistenceError where error.isOfRange && !isInTransaction {
@@ -98,9 +94,9 @@ extension PersistenceError {
 
 // MARK: Batches
 
-extension PostgreSQLStore: BatchingStore {
+extension PostgreSQLStore {
   /// Changes or deletes records in SQL; nil if SQL would not do just the same.
-  func execute(_ batch: RecordBatch) throws -> BatchedRecords? {
+  func execute(_ batch: RecordBatch) throws -> RecordBatchResult? {
     let translations: [BatchTranslation]
     do throws(Untranslatable) {
       translations = try BatchTranslation.translations(of: batch, in: schema, of: storeIdentifier())
@@ -108,10 +104,10 @@ extension PostgreSQLStore: BatchingStore {
       return nil
     }
     return try writing { connection in
-      var done = BatchedRecords()
+      var done = RecordBatchResult()
       for translation in translations {
         try naming(translation.entity) {
-          try translation.run(tellingReferences: batch.tellsReferences, connection, into: &done)
+          try translation.run(needingReferences: batch.needsReferences, connection, into: &done)
         }
       }
       return done

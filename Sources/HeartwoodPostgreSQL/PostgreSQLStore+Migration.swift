@@ -1,34 +1,12 @@
-import HeartwoodFoundation
 import HeartwoodModel
-package import HeartwoodStore
+public import HeartwoodStore
 
-extension PostgreSQLFormat: SelfMigratingFormat {
-  /// Stores make their successors in the database.
-  package var wrappedSelfMigratingClass: (any SelfMigratingStore.Type)? { PostgreSQLStore.self }
-
-  /// Allows it.
-  package func willMigrate() {}
-}
-
-extension PostgreSQLStore: SelfMigratingStore {
-  static var typeDescription: StoreTypeDescription { PostgreSQLFormat().typeDescription }
-
-  convenience init(_ setup: StoreSetup) throws {
-    try self.init(
-      model: setup.model,
-      entities: setup.entities,
-      location: try PostgreSQLFormat.location(of: setup),
-      options: setup.options
-    )
-  }
-
-  /// Refuses: a store is in no file.
-  static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
-    throw PostgreSQLFormat.noURL(nil)
-  }
+extension PostgreSQLFormat {
+  /// True: a store makes its successor in the database.
+  public var migratesStores: Bool { true }
 
   /// Makes the new store in SQL, from the tables of the old one.
-  static func migrate(
+  public func migrateStore(
     _ migration: InStoreMigration,
     from source: StoreSetup,
     to destination: StoreSetup
@@ -36,8 +14,8 @@ extension PostgreSQLStore: SelfMigratingStore {
     try SchemaMigration.run(migration, from: source, to: destination, isKept: true)
   }
 
-  /// Makes it, and undoes that.
-  static func foresee(
+  /// Makes the new store in a transaction, and rolls it back.
+  public func foreseeMigration(
     _ migration: InStoreMigration,
     from source: StoreSetup,
     to destination: StoreSetup

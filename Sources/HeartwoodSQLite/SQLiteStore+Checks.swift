@@ -16,7 +16,7 @@ extension SQLiteStore {
         try check(ordinal, of: table, contents, setup.path, &owners[place, default: [:]])
       }
     }
-    try checkLinks(in: contents, schema, path: setup.path)
+    try contents.checkInverses(schema.sharedRelationships, for: setup, .sqlite)
     if let conflict = contents.constraintConflicts(limit: 1).first {
       throw PersistenceError.notUnique(conflict, path: setup.path)
     }
@@ -85,9 +85,9 @@ extension PersistenceError {
 
 // MARK: Examining
 
-extension SQLiteStore: SelfExaminingStore {
+extension SQLiteStore {
   /// What SQLite's own check finds: pages that are damaged, and indexes that lack rows, by which fetches would miss records.
-  package func faults(limit: Int) throws -> [String] {
+  public func damage(limit: Int) throws -> [String] {
     let rows = try withDatabase { db in try Self.check(db, limit) }
     // A row may have several lines, the first of which is a heading.
     let lines = rows.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") && $0 != "ok" }
@@ -95,7 +95,7 @@ extension SQLiteStore: SelfExaminingStore {
   }
 
   /// All values and rows that reading refuses, each once.
-  package func unreadableValues(limit: Int) throws -> UnreadableValues {
+  public func unreadableValues(limit: Int) throws -> UnreadableValues {
     try withDatabase { db in
       var found = UnreadableValues(limit: limit)
       var seen: Set<ValueFault.Row> = []

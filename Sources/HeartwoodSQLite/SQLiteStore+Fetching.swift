@@ -22,6 +22,11 @@ extension SQLiteStore {
     return references
   }
 
+  /// Whether SQL finds just what the predicate means, in the order of the fetch.
+  public func canAnswer(_ fetch: RecordFetch) throws -> Bool {
+    try withDatabase { db in FetchTranslator.keys(fetch, in: try schema(db)) != nil }
+  }
+
   /// Counts records in SQL.
   public func count(_ fetch: RecordFetch) throws -> Int? {
     try withDatabase { db in
@@ -47,24 +52,17 @@ extension SQLiteStore {
   }
 }
 
-// MARK: Parts
-
-extension SQLiteStore: NarrowingStore {
-  package func narrowed(_ fetch: RecordFetch) throws -> NarrowedFetch? {
-    try withDatabase { db in FetchTranslator.narrowed(fetch, in: try schema(db)) }
-  }
-}
-
 // MARK: Groups
 
-extension SQLiteStore: GroupingStore {
-  package func groups(_ fetch: GroupFetch, scopes: [ObjectIDScope]) throws -> [RecordGroup]? {
+extension SQLiteStore {
+  /// Makes groups in SQL; nil if SQL would not make just the same.
+  public func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
     try withDatabase { db in
       guard let query = FetchTranslator.groups(fetch, in: try schema(db)) else { return nil }
       let statement = try query.query.prepared(db)
       let reader = try reader(of: fetch.records.entity, db)
       return try tellingDamage(reader.placement) {
-        try reader.tellingStrays { try Self.groups(statement, query, scopes) }
+        try reader.tellingStrays { try Self.groups(statement, query, fetch) }
       }
     }
   }
@@ -73,13 +71,13 @@ extension SQLiteStore: GroupingStore {
   private static func groups(
     _ statement: Statement,
     _ query: GroupStatement,
-    _ scopes: [ObjectIDScope]
+    _ fetch: GroupFetch
   ) throws -> [RecordGroup]? {
     defer { statement.end() }
     var groups: [RecordGroup] = []
     while try statement.nextRow() {
       do throws(Untranslatable) {
-        groups.append(try query.group(statement.sqliteStatement, scopes))
+        groups.append(try query.group(statement.sqliteStatement, fetch))
       } catch {
         return nil
       }
@@ -87,7 +85,8 @@ extension SQLiteStore: GroupingStore {
     return groups
   }
 
-  package func queryPlan(_ fetch: GroupFetch) throws -> [String]? {
+  /// The statement that makes the groups, and SQLite's plan for it.
+  public func queryPlan(_ fetch: GroupFetch) throws -> [String]? {
     try withDatabase { db in
       guard let query = FetchTranslator.groups(fetch, in: try schema(db)) else { return nil }
       let lines = try Self.queryPlan(query.query, db)
@@ -98,12 +97,12 @@ extension SQLiteStore: GroupingStore {
 
 // MARK: Batches
 
-extension SQLiteStore: BatchingStore {
+extension SQLiteStore {
   /// Changes or deletes records in SQL.
-  package func execute(_ batch: RecordBatch) throws -> BatchedRecords? {
+  public func execute(_ batch: RecordBatch) throws -> RecordBatchResult? {
     try withDatabase { db in
       let schema = try schema(db)
-      var done = BatchedRecords()
+      var done = RecordBatchResult()
       do {
         let translations = try batch.records.map { fetch in
           (
@@ -113,7 +112,7 @@ extension SQLiteStore: BatchingStore {
         }
         for (entity, translation) in translations {
           let isDone = try tellingDamage(try placement(of: entity, db)) {
-            try Self.run(translation, of: entity, tellingReferences: batch.tellsReferences, &done, db)
+            try Self.run(translation, of: entity, needingReferences: batch.needsReferences, &done, db)
           }
           if !isDone { return nil }
         }
@@ -128,19 +127,25 @@ extension SQLiteStore: BatchingStore {
   private static func run(
     _ translation: BatchTranslation,
     of entity: EntityDescription,
-    tellingReferences: Bool,
-    _ done: inout BatchedRecords,
+    needingReferences: Bool,
+    _ done: inout RecordBatchResult,
     _ db: Database
   ) throws -> Bool {
     for doubt in translation.doubts {
       let count = try Int.fetchOne(try doubt.prepared(db))
       if count != 0 { return false }
     }
-    if tellingReferences {
+    if needingReferences {
       done.references[entity.ordinal] = try references(translation.keys, db)
       for unlinked in translation.unlinkedRecords {
         guard let ordinal = unlinked.entityOrdinal else { return false }
-        done.unlinkedProperties.append((ordinal, unlinked.propertyOrdinal, try references(unlinked.keys, db)))
+        done.unlinked.append(
+          .init(
+            entityOrdinal: ordinal,
+            propertyOrdinal: unlinked.propertyOrdinal,
+            references: try references(unlinked.keys, db)
+          )
+        )
       }
     }
     for unlinked in translation.unlinkedRecords { try execute(unlinked.change, db) }

@@ -180,9 +180,9 @@ extension SQLiteFile {
 
 // MARK: Foreign contents
 
-extension SQLiteStore: SharedFormatStore {
+extension SQLiteStore {
   /// Core Data's history, and what it has noted for CloudKit and for derived attributes.
-  package static func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents {
+  public static func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents {
     try SQLiteFile.inspect(atPath: path, options: options) { db in
       let catalog = try FileCatalog(db)
       return ForeignContents(
@@ -193,7 +193,7 @@ extension SQLiteStore: SharedFormatStore {
   }
 
   /// The entities of `Z_PRIMARYKEY` but for Core Data's own, and what stands in the tables that are named as theirs. O(rows).
-  package static func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts {
+  public static func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts? {
     try SQLiteFile.inspect(atPath: path, options: options) { db in
       let catalog = try FileCatalog(db)
       guard catalog[SQLiteName.primaryKeyTable] != nil else { return RecordCounts() }

@@ -3,7 +3,10 @@ import HeartwoodModel
 public import HeartwoodStore
 import Synchronization
 
-extension SQLiteStore: RecoveringStore {
+extension SQLiteStore {
+  /// True.
+  public static var recoversModels: Bool { true }
+
   /// Makes a model of the tables of the store at `url`, for a file whose model nobody has any more.
   ///
   /// Entities, their inheritance and the names of attributes and relationships are those of the file, in small letters if nothing there tells
@@ -15,10 +18,15 @@ extension SQLiteStore: RecoveringStore {
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed`` if the file is no store of Core Data.
   public static func recoverModel(ofStoreAt url: URL) throws -> RecoveredModel {
-    try recoverModel(ofStoreAt: url.path, options: StoreOptions())
+    try recoveredModel(ofStoreAt: url.path, options: StoreOptions())
   }
 
-  package static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel {
+  /// ``recoverModel(ofStoreAt:)``.
+  public static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel? {
+    try recoveredModel(ofStoreAt: path, options: options)
+  }
+
+  private static func recoveredModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel {
     try SQLiteFile.inspect(atPath: path, options: options) { db in
       let metadata = try SQLiteMetadata.read(from: db, path: path).metadata
       var recovery = try ModelRecovery(db, path: path, entityNames: Set(metadata.modelVersionHashes.keys))

@@ -1,6 +1,6 @@
 import GRDB
 import HeartwoodModel
-package import HeartwoodStore
+public import HeartwoodStore
 import Synchronization
 
 // MARK: Transactions
@@ -158,9 +158,9 @@ extension SQLiteStore {
 
 // MARK: Snapshots
 
-extension SQLiteStore: SnapshottingStore {
-  /// Nil also for a model with large data in files beside the store: a save may remove these.
-  package func snapshot() throws -> (any IncrementalStore)? {
+extension SQLiteStore {
+  /// A store that reads the file as it is now, whatever is saved; nil without a write-ahead log, and for a model with large data in files beside the store: a save may remove these.
+  public func snapshot() throws -> (any IncrementalStore)? {
     let hasFiles = setup.entities.contains { entity in
       entity.properties.contains { $0.attribute?.allowsExternalBinaryDataStorage == true }
     }
@@ -183,8 +183,9 @@ extension SQLiteStore: SnapshottingStore {
 // In write-ahead mode readers need not wait for a writer: until its transaction is in the log, they see the file as it was. The disk is what a
 // save waits for longest, so it is then that others are let in.
 
-extension SQLiteStore: ReadableWhileSavingStore {
-  package func saving<Result>(
+extension SQLiteStore {
+  /// Saves, and lets others read while the log is written to the disk.
+  public func saving<Result>(
     _ body: () throws -> Result,
     release: () -> Void,
     retake: () -> Void

@@ -86,9 +86,9 @@ public final class CSVStore: AtomicStore, StoreClass {
 
 // MARK: Form
 
-extension CSVStore: FormKeepingStore {
+extension CSVStore {
   /// Names the dialect of the file in the layout: separators, quotes, ends of lines, header row and byte order mark.
-  package static func options(
+  public static func options(
     _ options: StoreOptions,
     keepingFormOf file: StoreInput,
     _ setup: StoreSetup

@@ -79,9 +79,9 @@ public final class PropertyListStore: AtomicStore, StoreClass {
 
 // MARK: The kind of a file
 
-extension PropertyListStore: FormKeepingStore {
+extension PropertyListStore {
   /// Names the kind of the file, which a save over it keeps whatever the options say.
-  package static func options(
+  public static func options(
     _ options: StoreOptions,
     keepingFormOf file: StoreInput,
     _ setup: StoreSetup

@@ -12,8 +12,8 @@ struct StagedSearch {
   ///
   /// - Parameter expressions: what is evaluated beside the predicate and the sort keys.
   init?(_ fetch: RecordFetch, evaluating expressions: [CompiledExpression] = [], in view: StagedView) throws {
-    let expressions = fetch.sorts.map(\.expression) + expressions
-    let dependencies = FetchDependencies(fetch.plan, expressions, of: fetch.entity, in: view.model)
+    let expressions = fetch.compiledSorts.map(\.expression) + expressions
+    let dependencies = FetchDependencies(fetch.compiledPredicate, expressions, of: fetch.entity, in: view.model)
     guard !dependencies.isOpaque, let dependents = try view.dependents(of: fetch.entity, dependencies) else {
       return nil
     }
@@ -58,10 +58,10 @@ extension StagedSearch {
   private func matchingChanges(
     _ read: @escaping (EntityDescription, [ReferenceID]) throws -> NodeTable
   ) throws -> [ReferenceID] {
-    let tables = try tables(DependencySurvey(fetch.plan), of: Array(changed), read)
+    let tables = try tables(DependencySurvey(fetch.compiledPredicate), of: Array(changed), read)
     guard let table = tables.table(fetch.entity.ordinal) else { return [] }
     let rows = try changed.compactMap { try table.row(of: $0) }
-    return TableQuery(tables, table, where: fetch.plan, among: rows).rows().map(table.reference)
+    return TableQuery(tables, table, where: fetch.compiledPredicate, among: rows).rows().map(table.reference)
   }
 
   private func tables(
@@ -102,7 +102,7 @@ extension StagedSearch {
   }
 }
 
-extension SelectionPlan.Grouping {
+extension CompiledGrouping {
   /// What is evaluated for each record.
   var expressions: [CompiledExpression] { keys + aggregates.map(\.operand) }
 }
@@ -118,8 +118,8 @@ extension StagedSearch {
     let all = found + changes
     let keys = try keys(all)
     func comes(_ left: Int, before right: Int) -> Bool {
-      if fetch.sorts.comes(keys[left], before: keys[right]) { return true }
-      return !fetch.sorts.comes(keys[right], before: keys[left]) && Self.comes(all[left], before: all[right])
+      if fetch.compiledSorts.comes(keys[left], before: keys[right]) { return true }
+      return !fetch.compiledSorts.comes(keys[right], before: keys[left]) && Self.comes(all[left], before: all[right])
     }
     var places: [Int] = []
     var next = 0
@@ -141,7 +141,7 @@ extension StagedSearch {
 
   /// What each of the records is sorted by.
   private func keys(_ references: [ReferenceID]) throws -> [[PropertyValue]] {
-    let expressions = fetch.sorts.map(\.expression)
+    let expressions = fetch.compiledSorts.map(\.expression)
     if expressions.isEmpty { return references.map { _ in [] } }
     let tables = try tables(DependencySurvey(nil, expressions), of: references, view.read)
     let evaluator = PredicateEvaluator(tables)

@@ -103,8 +103,8 @@ extension FetchPart {
   private func makeSearchable() throws {
     if isSearchable { return }
     try binding.readWhole()
-    let evaluated = Self.destinations(selected + fetch.sorts.map(\.expression))
-    try takeTables(following: evaluated.union(fetch.plan?.destinationOrdinals ?? []))
+    let evaluated = Self.destinations(selected + fetch.compiledSorts.map(\.expression))
+    try takeTables(following: evaluated.union(fetch.compiledPredicate?.destinationOrdinals ?? []))
     isSearchable = true
   }
 
@@ -185,11 +185,13 @@ extension FetchPart {
   ///
   /// - Parameter isMerged: whether others come to what is found, so that sort keys are evaluated.
   func search(offset: Int, limit: Int?, isMerged: Bool) throws -> Search {
-    let expressions = selected + (isMerged ? fetch.sorts.map(\.expression) : [])
+    let expressions = selected + (isMerged ? fetch.compiledSorts.map(\.expression) : [])
     if let rows = try foundRows(offset, limit, evaluating: expressions) { return .found(rows) }
     try makeSearchable()
-    try tables.checkReadable((fetch.plan?.dataRead ?? []).union(Self.dataRead(fetch.sorts.map(\.expression))))
-    return .table(TableSearch(query, sortedBy: fetch.sorts, offset: offset, limit: limit))
+    try tables.checkReadable(
+      (fetch.compiledPredicate?.dataRead ?? []).union(Self.dataRead(fetch.compiledSorts.map(\.expression)))
+    )
+    return .table(TableSearch(query, sortedBy: fetch.compiledSorts, offset: offset, limit: limit))
   }
 
   /// What the store finds itself; nil where it does not.
@@ -215,7 +217,7 @@ extension FetchPart {
   func queryPlan(offset: Int, limit: Int?) throws -> QueryPlan.Step {
     let request = fetch.limited(offset: offset, limit: limit)
     if !isSearchable, let step = try binding.source?.queryPlan(request) { return step }
-    return try plan { $0.plan(sortedBy: fetch.sorts, offset: offset, limit: limit) }
+    return try plan { $0.plan(sortedBy: fetch.compiledSorts, offset: offset, limit: limit) }
   }
 
   /// How the rows are found in memory.
@@ -234,7 +236,7 @@ extension FetchPart {
       if let rows = try foundRows(0, nil) { return rows.count }
     }
     try makeSearchable()
-    try tables.checkReadable(fetch.plan?.dataRead ?? [])
+    try tables.checkReadable(fetch.compiledPredicate?.dataRead ?? [])
     return query.count()
   }
 
@@ -243,7 +245,7 @@ extension FetchPart {
     guard let source = binding.source else { return nil }
     if hidden.isEmpty { return try source.count(fetch) }
     // Groups are made without certain records, so all are one.
-    let counting = SelectionPlan.Grouping(keys: [], aggregates: [AggregatePlan(.count, of: .subject)])
+    let counting = CompiledGrouping(keys: [], aggregates: [CompiledAggregate(.count, of: .subject)])
     let groups = try source.groups(request(counting, true))
     return groups?.reduce(0) { sum, group in
       if case .count(let count)? = group.accumulators.first { sum + Int(count) } else { sum }
@@ -253,18 +255,18 @@ extension FetchPart {
   /// The rows that pass and are not hidden, in groups.
   ///
   /// - Parameter isComplete: whether nothing is added to the groups.
-  func groups(by grouping: SelectionPlan.Grouping, isComplete: Bool) throws -> [RecordGroup] {
+  func groups(by grouping: CompiledGrouping, isComplete: Bool) throws -> [RecordGroup] {
     if !isSearchable, let groups = try binding.source?.groups(request(grouping, isComplete)) ?? foundGroups(grouping) {
       return groups
     }
     try makeSearchable()
-    try tables.checkReadable((fetch.plan?.dataRead ?? []).union(Self.dataRead(grouping.expressions)))
+    try tables.checkReadable((fetch.compiledPredicate?.dataRead ?? []).union(Self.dataRead(grouping.expressions)))
     return query.groups(by: grouping)
   }
 
   /// The groups of the records that the store finds, where it does not make groups itself; nil where it finds none, or all have been read.
-  private func foundGroups(_ grouping: SelectionPlan.Grouping) throws -> [RecordGroup]? {
-    guard fetch.plan != nil, let rows = try foundRows(0, nil, evaluating: selected) else { return nil }
+  private func foundGroups(_ grouping: CompiledGrouping) throws -> [RecordGroup]? {
+    guard fetch.compiledPredicate != nil, let rows = try foundRows(0, nil, evaluating: selected) else { return nil }
     // Many are quicker on columns.
     if try binding.source?.knownTable(of: binding.entity).isWhole ?? true { return nil }
     try tables.checkReadable(Self.dataRead(grouping.expressions))
@@ -275,10 +277,10 @@ extension FetchPart {
   }
 
   /// How the groups are made.
-  func queryPlan(of grouping: SelectionPlan.Grouping, isComplete: Bool) throws -> QueryPlan.Step {
+  func queryPlan(of grouping: CompiledGrouping, isComplete: Bool) throws -> QueryPlan.Step {
     if !isSearchable, let source = binding.source {
       if let step = try source.queryPlan(request(grouping, isComplete)) { return step }
-      if fetch.plan != nil, var step = try source.queryPlan(fetch) {
+      if fetch.compiledPredicate != nil, var step = try source.queryPlan(fetch) {
         step.storeLines.append("what is found is grouped in memory")
         return step
       }
@@ -286,12 +288,12 @@ extension FetchPart {
     return try plan { $0.plan(sortedBy: []) }
   }
 
-  private func request(_ grouping: SelectionPlan.Grouping, _ isComplete: Bool) -> GroupFetch {
+  private func request(_ grouping: CompiledGrouping, _ isComplete: Bool) -> GroupFetch {
     GroupFetch(fetch, by: grouping, without: hidden.map(\.objectID.reference), isComplete: isComplete)
   }
 
   private var query: TableQuery {
-    TableQuery(tables, table, where: fetch.plan, without: hiddenRows)
+    TableQuery(tables, table, where: fetch.compiledPredicate, without: hiddenRows)
   }
 }
 
@@ -324,7 +326,7 @@ extension FetchPart {
   }
 
   /// The values by which a row is sorted.
-  func keys(_ row: RowID, _ sorts: [SortPlan]) -> [PropertyValue] {
+  func keys(_ row: RowID, _ sorts: [CompiledSort]) -> [PropertyValue] {
     sorts.map { value($0.expression, row) }
   }
 

@@ -40,7 +40,7 @@ struct FetchPass {
   let context: ManagedObjectContext
   let entities: [EntityDescription]
   let plan: CompiledPredicate?
-  let sorts: [SortPlan]
+  let sorts: [CompiledSort]
   let offset: Int
   let limit: Int?
   let parts: [FetchPart]
@@ -56,7 +56,7 @@ struct FetchPass {
   ) throws {
     let model = context.persistentStoreCoordinator.managedObjectModel
     let entity = try context.entity(named: request.entityName)
-    let sorts = try request.sortDescriptors.map { try SortPlan($0, for: entity, in: model) }
+    let sorts = try request.sortDescriptors.map { try CompiledSort($0, for: entity, in: model) }
     try self.init(request, for: entity, sortedBy: sorts, evaluating: expressions, in: context)
   }
 
@@ -66,7 +66,7 @@ struct FetchPass {
   init<Object>(
     _ request: FetchRequest<Object>,
     for entity: EntityDescription,
-    sortedBy sorts: [SortPlan],
+    sortedBy sorts: [CompiledSort],
     evaluating expressions: [CompiledExpression],
     in context: ManagedObjectContext
   ) throws {
@@ -93,7 +93,7 @@ struct FetchPass {
     of request: FetchRequest<Object>,
     _ entities: [EntityDescription],
     _ plan: CompiledPredicate?,
-    _ sorts: [SortPlan],
+    _ sorts: [CompiledSort],
     evaluating expressions: [CompiledExpression],
     in context: ManagedObjectContext
   ) throws -> [FetchPart] {
@@ -105,8 +105,8 @@ struct FetchPass {
         entity: entity,
         predicate: request.predicate,
         sortDescriptors: request.sortDescriptors,
-        plan: plan,
-        sorts: sorts
+        compiledPredicate: plan,
+        compiledSorts: sorts
       )
       let stores =
         try affected.map { affected in
@@ -223,7 +223,7 @@ extension FetchPass {
     QueryPlan(steps: try parts.map { try $0.queryPlan(offset: offset, limit: limit) })
   }
 
-  func queryPlan(of grouping: SelectionPlan.Grouping) throws -> QueryPlan {
+  func queryPlan(of grouping: CompiledGrouping) throws -> QueryPlan {
     QueryPlan(steps: try parts.map { try $0.queryPlan(of: grouping, isComplete: parts.count == 1) })
   }
 
@@ -233,7 +233,7 @@ extension FetchPass {
   }
 
   /// The records that match, in groups.
-  func groups(by grouping: SelectionPlan.Grouping) throws -> [RecordGroup] {
+  func groups(by grouping: CompiledGrouping) throws -> [RecordGroup] {
     var groups = RecordGroups(by: grouping)
     let changes = try matchingChanges()
     for part in parts {

@@ -164,7 +164,7 @@ extension SelectionPass {
     let keys: [PropertyValue]
   }
 
-  private func groupRows(_ grouping: SelectionPlan.Grouping) throws -> [PropertyValue] {
+  private func groupRows(_ grouping: CompiledGrouping) throws -> [PropertyValue] {
     var groups = try pass.groups(by: grouping)
     if let having = grouping.having { groups = groups.filter { $0.values.matches(having) } }
     if selection.sorts.isEmpty, !selection.isDistinct {

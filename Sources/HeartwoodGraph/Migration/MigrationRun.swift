@@ -41,7 +41,7 @@ struct MigrationRun {
     let source = contents.model
     try Self.check(step, from: source, path: migration.path)
     guard step.passes.count == 1,
-      let plan = TablePlan(step.mappingModel, from: source, to: step.destinationModel, made: made)
+      let plan = MigrationPlan(step.mappingModel, from: source, to: step.destinationModel, made: made)
     else {
       let objects = ObjectMigration(step, migration.options, progress, made: made, allowsLoss: migration.allowsLoss)
       return try objects.run(contents)
@@ -50,7 +50,7 @@ struct MigrationRun {
   }
 
   private func followColumns(
-    _ plan: TablePlan,
+    _ plan: MigrationPlan,
     to model: ManagedObjectModel,
     _ contents: StoreContents
   ) throws -> (contents: StoreContents, report: MigrationReport) {

@@ -237,7 +237,7 @@ extension StoreMigration {
   /// What `body` reports where the store can make its new records itself, or why it does not.
   private func inStore(
     _ progress: MigrationProgress,
-    _ body: (TablePlan) throws -> MigrationReport
+    _ body: (MigrationPlan) throws -> MigrationReport
   ) throws -> (report: MigrationReport?, reason: MigrationReport.InStoreObstacle?) {
     guard try storeManager.canMigrateInStore(request.type) else { return (nil, nil) }
     do {
@@ -298,14 +298,14 @@ extension StoreMigration {
   }
 
   /// What a store could do itself: one step that goes from table to table, and nothing that the application does.
-  private func planInStore() throws(InStoreMigration.Obstacle) -> TablePlan {
+  private func planInStore() throws(InStoreMigration.Obstacle) -> MigrationPlan {
     guard request.options[.migratesInStore] else { throw .init(.option, "that was asked for") }
     guard let step = steps.first, steps.count == 1 else { throw .init("there are \(steps.count) steps") }
     guard step.stage == nil else { throw .init("the application takes part in it") }
     guard step.passes.count == 1 else { throw .init("there are \(step.passes.count) passes") }
     guard step.destinationModel === destinationModel,
       step.mappingModel.faults(from: sourceModel, to: destinationModel).isEmpty,
-      let plan = TablePlan(step.mappingModel, from: sourceModel, to: destinationModel)
+      let plan = MigrationPlan(step.mappingModel, from: sourceModel, to: destinationModel)
     else { throw .init("the mapping model asks for more than columns of tables") }
     return plan
   }

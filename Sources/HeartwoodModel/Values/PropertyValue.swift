@@ -125,9 +125,9 @@ extension PropertyValue {
 // MARK: Conversion
 
 extension PropertyValue {
-  /// The same value as an attribute of `type` can hold it, or nil where it cannot: numbers become other numbers, integers only where
-  /// nothing is lost, and others where no more than digits are.
-  package func converted(to type: AttributeType) -> PropertyValue? {
+  /// Returns the same value as an attribute of `type` holds it, or nil if it cannot. Numbers become other numbers: integers if nothing is lost,
+  /// and others if only digits are. O(1).
+  public func converted(to type: AttributeType) -> PropertyValue? {
     if fits(type) { return self }
     guard let number = NumericValue(self) else { return nil }
     let value: PropertyValue

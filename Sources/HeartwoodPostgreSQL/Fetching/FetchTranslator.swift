@@ -102,7 +102,7 @@ extension FetchTranslator {
     _ text: (inout FetchTranslator, Row, _ condition: String) throws(Untranslatable) -> String
   ) throws(Untranslatable) -> FetchStatement {
     // A part of a fetch says by its plan alone what it is.
-    guard (fetch.predicate == nil) == (fetch.plan == nil) else { throw Untranslatable() }
+    guard (fetch.predicate == nil) == (fetch.compiledPredicate == nil) else { throw Untranslatable() }
     var translator = FetchTranslator(schema, store)
     guard let placement = translator.placement(fetch.entity) else { throw Untranslatable() }
     let row = Row(alias: "r", placement: placement)

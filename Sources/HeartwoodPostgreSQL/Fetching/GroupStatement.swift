@@ -9,7 +9,7 @@ struct GroupStatement {
   fileprivate let aggregates: [GroupAggregate]
 
   /// The groups of all rows; nil if two groups have the same keys, which SQL tells apart.
-  func groups(_ result: PostgreSQLResult, _ scopes: [ObjectIDScope]) throws -> [RecordGroup]? {
+  func groups(_ result: PostgreSQLResult, _ fetch: GroupFetch) throws -> [RecordGroup]? {
     var groups: [RecordGroup] = []
     var seen: Set<[PropertyValue]> = []
     var areDistinct = true
@@ -17,7 +17,7 @@ struct GroupStatement {
       var index = 0
       var values: [PropertyValue] = []
       for key in keys {
-        values.append(try key.value(row, index, scopes))
+        values.append(try key.value(row, index, fetch))
         index += key.columns.count
       }
       var accumulators: [Accumulator] = []
@@ -49,13 +49,13 @@ private enum GroupKey {
     }
   }
 
-  func value(_ row: PostgreSQLRow, _ index: Int, _ scopes: [ObjectIDScope]) throws -> PropertyValue {
+  func value(_ row: PostgreSQLRow, _ index: Int, _ fetch: GroupFetch) throws -> PropertyValue {
     guard let bytes = row[index] else { return .null }
     switch self {
     case .attribute(_, let type): return try AttributeField.value(bytes, as: type)
     case .date: return try AttributeField.date(bytes, exact: row[index + 1])
     case .record(_, let entity):
-      return .toOne(ManagedObjectID(scope: scopes[entity.ordinal], reference: .uuid(try BinaryField.uuid(bytes))))
+      return .toOne(fetch.objectID(.uuid(try BinaryField.uuid(bytes)), of: entity))
     }
   }
 }
@@ -208,7 +208,7 @@ extension FetchTranslator {
   }
 
   private mutating func aggregate(
-    _ plan: AggregatePlan,
+    _ plan: CompiledAggregate,
     _ start: Row,
     isComplete: Bool
   ) throws(Untranslatable) -> GroupAggregate {

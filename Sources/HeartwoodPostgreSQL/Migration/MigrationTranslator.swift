@@ -16,7 +16,7 @@ struct EntityTranslation {
     let condition: String
   }
 
-  let plan: EntityPlan
+  let plan: EntityMigration
   let source: EntityPlacement
   let destination: EntityPlacement
   /// The columns of the new table, and what they get of a row of the old one, which is called `r`.
@@ -51,7 +51,7 @@ struct OrderTranslation {
 
 /// Says a migration in SQL, if SQL can make just what the framework would make of the records in memory.
 struct MigrationTranslator {
-  private let plan: TablePlan
+  private let plan: MigrationPlan
   private let old: PostgreSQLSchema
   private let new: PostgreSQLSchema
   private(set) var entities: [EntityTranslation] = []
@@ -59,16 +59,16 @@ struct MigrationTranslator {
   private(set) var orders: [OrderTranslation] = []
 
   /// - Throws: ``MigrationObstacle``.
-  init(_ plan: TablePlan, from old: PostgreSQLSchema, to new: PostgreSQLSchema) throws {
+  init(_ plan: MigrationPlan, from old: PostgreSQLSchema, to new: PostgreSQLSchema) throws {
     (self.plan, self.old, self.new) = (plan, old, new)
     if plan.destination.hasDerivedAttributes { throw MigrationObstacle("attributes are derived") }
-    if InverseSettlement.isNeeded(plan) { throw MigrationObstacle("a relationship is made of what leads back") }
+    if plan.restoresInverses { throw MigrationObstacle("a relationship is made of what leads back") }
     for entity in plan.entities.compactMap(\.self) { try add(entity) }
     try addPositions()
     try addJoins()
   }
 
-  private mutating func add(_ plan: EntityPlan) throws {
+  private mutating func add(_ plan: EntityMigration) throws {
     // Of an entity that the store did not keep there are no records.
     guard old.keeps(plan.source) else { return }
     guard new.keeps(plan.destination) else {
@@ -128,7 +128,7 @@ struct MigrationTranslator {
   }
 
   /// - Throws: ``MigrationObstacle`` if records may be gone that a relationship led to.
-  private func checkLinks(_ ordinal: Int, _ plan: EntityPlan) throws(MigrationObstacle) {
+  private func checkLinks(_ ordinal: Int, _ plan: EntityMigration) throws(MigrationObstacle) {
     let name = plan.destination.properties[ordinal].name
     guard let source = plan.columns[ordinal].sourceOrdinal,
       let oldTarget = plan.source.relationshipTargets[source].map({ old.model.entities[$0.entityOrdinal] }),
@@ -270,7 +270,7 @@ private struct AttributeTranslation {
 
   /// - Throws: ``MigrationObstacle`` if values become of another form.
   init(
-    _ plan: EntityPlan,
+    _ plan: EntityMigration,
     _ ordinal: Int,
     _ place: AttributePlacement,
     _ sourceOrdinal: Int,

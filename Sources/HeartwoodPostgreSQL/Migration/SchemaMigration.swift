@@ -185,10 +185,7 @@ extension SchemaMigration {
 
   /// What nothing is made of.
   private func countLosses() throws -> [MigrationReport.Finding] {
-    let plan = migration.plan
-    let losses = try plan.coverage.losses(of: plan.source, isAllowed: migration.allowsLoss, recordCount: storedCount) {
-      entity,
-      ordinal in
+    let losses = try migration.losses(recordCount: storedCount) { entity, ordinal in
       guard old.keeps(entity), let property = try old.placement(of: entity).properties[ordinal] else { return 0 }
       return try storedCount(of: entity) - emptyCount(property, of: try old.placement(of: entity), in: old)
     }
@@ -235,13 +232,14 @@ extension SchemaMigration {
   private func checkRequiredValues() throws {
     for entity in entities {
       for (ordinal, column) in entity.plan.columns.enumerated() {
-        let trait = entity.plan.destination.traits[ordinal]
-        guard !trait.mayBeEmpty, !trait.isTransient, let property = entity.destination.properties[ordinal] else {
+        let description = entity.plan.destination.properties[ordinal]
+        guard !description.mayBeEmpty, !description.isTransient, let property = entity.destination.properties[ordinal]
+        else {
           continue
         }
         let count = try emptyCount(property, of: entity.destination, in: new)
         if count == 0 { continue }
-        guard let source = column.sourceOrdinal, !entity.plan.source.traits[source].mayBeEmpty,
+        guard let source = column.sourceOrdinal, !entity.plan.source.properties[source].mayBeEmpty,
           let oldProperty = entity.source.properties[source],
           try count <= emptyCount(oldProperty, of: entity.source, in: old)
         else { throw MigrationObstacle(.records, "records have no value where there must be one") }
@@ -250,21 +248,18 @@ extension SchemaMigration {
   }
 
   private func report(_ losses: [MigrationReport.Finding], _ counts: [Counts]) throws -> MigrationReport {
-    var report = MigrationReport(findings: losses)
-    report.isDoneInStore = true
+    var findings = losses
     for (entity, counts) in zip(entities, counts) {
       for (tally, count) in zip(entity.tallies, counts.tallies) where count > 0 {
         let property = entity.plan.destination.properties[tally.ordinal].name
-        report.findings.append(.init(tally.kind, entity.plan.destination.name, property, count: count))
+        findings.append(.init(tally.kind, entity.plan.destination.name, property, count: count))
       }
     }
-    let plan = migration.plan
-    report.entities = try MigrationReport.entities(plan.mapping, from: plan.source, to: plan.destination) { entity in
+    return try migration.report(findings) { entity in
       if let place = entities.firstIndex(where: { $0.plan.source === entity }) { return counts[place].rows }
       return try storedCount(of: entity)
     } destinationCount: { entity in
       entities.firstIndex { $0.plan.destination === entity }.map { counts[$0].rows } ?? 0
     }
-    return report
   }
 }

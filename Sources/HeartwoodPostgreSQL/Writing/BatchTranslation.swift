@@ -43,9 +43,9 @@ struct BatchTranslation {
 
   /// Does it.
   func run(
-    tellingReferences: Bool,
+    needingReferences: Bool,
     _ connection: PostgreSQLConnection,
-    into done: inout BatchedRecords
+    into done: inout RecordBatchResult
   ) throws {
     for unlinking in unlinked {
       var references: [Int: [ReferenceID]] = [:]
@@ -55,12 +55,14 @@ struct BatchTranslation {
         }
         references[entity.ordinal, default: []].append(.uuid(try row.required(0, row.uuid)))
       }
-      guard tellingReferences else { continue }
+      guard needingReferences else { continue }
       for (ordinal, references) in references.sorted(by: { $0.key < $1.key }) {
-        done.unlinkedProperties.append((ordinal, unlinking.propertyOrdinal, references))
+        done.unlinked.append(
+          .init(entityOrdinal: ordinal, propertyOrdinal: unlinking.propertyOrdinal, references: references)
+        )
       }
     }
-    guard tellingReferences else {
+    guard needingReferences else {
       done.count += try connection.run(change.text, change.parameters).affectedCount
       return
     }

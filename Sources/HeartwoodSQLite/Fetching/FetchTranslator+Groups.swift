@@ -52,7 +52,7 @@ extension FetchTranslator {
   }
 
   private mutating func condition(_ fetch: GroupFetch, _ scope: QueryScope) throws(Untranslatable) -> String {
-    let condition = try condition(fetch.records.plan, ofRecordsIn: scope)
+    let condition = try condition(fetch.records.compiledPredicate, ofRecordsIn: scope)
     if fetch.excluded.isEmpty { return condition }
     guard fetch.excluded.count <= Self.greatestElementCount else { throw Untranslatable() }
     var places: [String] = []
@@ -64,7 +64,7 @@ extension FetchTranslator {
   ///
   /// - Parameter values: what the keys and the aggregates are in SQL, where that compares as they do.
   private mutating func having(
-    _ grouping: SelectionPlan.Grouping,
+    _ grouping: CompiledGrouping,
     _ values: [TranslatedValue?],
     _ scope: QueryScope
   ) -> String? {
@@ -82,7 +82,7 @@ extension FetchTranslator {
 
 extension FetchTranslator {
   /// Whether a group has rows that are not read as SQL computes with them; nil if its columns are made of no values.
-  private mutating func oddity(of grouping: SelectionPlan.Grouping, _ scope: QueryScope) -> String? {
+  private mutating func oddity(of grouping: CompiledGrouping, _ scope: QueryScope) -> String? {
     // Keys are looked at when they are read, unless a condition may leave out their groups.
     var operands = grouping.having == nil ? [] : grouping.keys.map { (operand: $0, isAdded: false) }
     operands += grouping.aggregates.filter { !$0.countsRecords }.map { aggregate in
@@ -110,7 +110,7 @@ extension FetchTranslator {
 extension FetchTranslator {
   /// Whether the table has values of another kind, if nothing is asked for but the least or the greatest one of an attribute: an index finds that
   /// without looking at the rows in between, and so it is to stay.
-  private func loneExtreme(of grouping: SelectionPlan.Grouping, _ scope: QueryScope) -> String? {
+  private func loneExtreme(of grouping: CompiledGrouping, _ scope: QueryScope) -> String? {
     guard grouping.keys.isEmpty, grouping.aggregates.count == 1, let aggregate = grouping.aggregates.first,
       aggregate.function == .min || aggregate.function == .max,
       case .property(.subject, let property) = aggregate.operand,
@@ -142,11 +142,11 @@ extension FetchTranslator {
   }
 
   /// The entity of all records that a relationship leads to.
-  private func entity(_ property: CompiledProperty, of row: QueryScope) throws(Untranslatable) -> Int {
+  private func entity(_ property: CompiledProperty, of row: QueryScope) throws(Untranslatable) -> EntityDescription {
     guard case .toOne(let place) = row.placement.properties[property.ordinal], place.entityColumn == nil,
-      let ordinal = property.destination, schema.model.entities[ordinal].subentityOrdinals.isEmpty
+      let entity = property.destination.map({ schema.model.entities[$0] }), entity.subentityOrdinals.isEmpty
     else { throw Untranslatable() }
-    return ordinal
+    return entity
   }
 }
 
@@ -157,7 +157,7 @@ extension FetchTranslator {
   private typealias Aggregate = (aggregate: GroupAggregate, known: TranslatedValue?)
 
   private mutating func aggregate(
-    _ plan: AggregatePlan,
+    _ plan: CompiledAggregate,
     _ scope: QueryScope,
     isComplete: Bool
   ) throws(Untranslatable) -> Aggregate {
@@ -235,24 +235,24 @@ struct GroupStatement {
 /// How a column of such a statement becomes a value.
 enum GroupValue {
   case attribute(AttributeType)
-  /// The key of a record of the entity with this ordinal.
-  case record(Int)
+  /// The key of a record of an entity.
+  case record(EntityDescription)
 
   /// The value in the row that the statement is at.
-  func value(_ row: SQLiteStatement, _ index: CInt, _ scopes: [ObjectIDScope]) throws(Untranslatable) -> PropertyValue {
+  func value(_ row: SQLiteStatement, _ index: CInt, _ fetch: GroupFetch) throws(Untranslatable) -> PropertyValue {
     if sqlite3_column_type(row, index) == SQLITE_NULL { return .null }
     switch self {
-    case .record(let ordinal):
-      return .toOne(ManagedObjectID(scope: scopes[ordinal], reference: .integer(try Self.integer(row, index))))
-    case .attribute(let type): return try Self.value(row, index, type)
+    case .record(let entity): return .toOne(fetch.objectID(.integer(try Self.integer(row, index)), of: entity))
+    case .attribute(let type): return try Self.value(row, index, ofType: type)
     }
   }
 
-  private static func value(
+  static func value(
     _ row: SQLiteStatement,
     _ index: CInt,
-    _ type: AttributeType
+    ofType type: AttributeType
   ) throws(Untranslatable) -> PropertyValue {
+    if sqlite3_column_type(row, index) == SQLITE_NULL { return .null }
     switch type {
     case .integer16, .integer32, .integer64: return .integer(try integer(row, index, type))
     case .boolean: return .boolean(try integer(row, index, type) != 0)
@@ -346,7 +346,7 @@ enum GroupAggregate {
       if count > 0 { sum.add(Self.real(row, index)) }
       return isAverage ? .average(sum, count: count) : .sum(sum)
     case .extreme(_, let type, let isLeast):
-      return .extreme(try GroupValue.attribute(type).value(row, index, []), isLeast: isLeast)
+      return .extreme(try GroupValue.value(row, index, ofType: type), isLeast: isLeast)
     }
   }
 
@@ -358,9 +358,9 @@ enum GroupAggregate {
 
 extension GroupStatement {
   /// The group in the row that the statement is at.
-  func group(_ row: SQLiteStatement, _ scopes: [ObjectIDScope]) throws(Untranslatable) -> RecordGroup {
+  func group(_ row: SQLiteStatement, _ fetch: GroupFetch) throws(Untranslatable) -> RecordGroup {
     var values: [PropertyValue] = []
-    for (index, key) in keys.enumerated() { values.append(try key.value(row, CInt(index), scopes)) }
+    for (index, key) in keys.enumerated() { values.append(try key.value(row, CInt(index), fetch)) }
     var accumulators: [Accumulator] = []
     var index = CInt(keys.count)
     for aggregate in aggregates {

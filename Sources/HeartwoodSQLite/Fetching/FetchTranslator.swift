@@ -57,7 +57,7 @@ extension FetchTranslator {
   /// What finds the keys of the records, in their order; nil where SQL would not find just the same.
   static func keys(_ fetch: RecordFetch, in schema: SQLiteSchema) -> FetchStatement? {
     translated(fetch, in: schema) { translator, scope, condition throws(Untranslatable) in
-      let order = try translator.order(fetch.sorts, scope)
+      let order = try translator.order(fetch.compiledSorts, scope)
       // Translate the order first: it may add joins that the FROM clause needs.
       var text = "SELECT \(scope.key) FROM \(scope.source) WHERE \(condition) ORDER BY \(order)"
       if fetch.limit != nil || fetch.offset > 0 {
@@ -74,22 +74,6 @@ extension FetchTranslator {
     }
   }
 
-  /// The conditions of a fetch that SQL can test, and its order where SQL has that; nil where it can test none of them.
-  static func narrowed(_ fetch: RecordFetch, in schema: SQLiteSchema) -> NarrowedFetch? {
-    var (tested, rest): ([CompiledPredicate], [CompiledPredicate]) = ([], [])
-    for term in fetch.plan?.conjuncts ?? [] {
-      let isTested = count(fetch.part(where: term, sortedBy: []), in: schema) != nil
-      if isTested { tested.append(term) } else { rest.append(term) }
-    }
-    if tested.isEmpty { return nil }
-    let isSorted = keys(fetch.part(where: nil, sortedBy: fetch.sorts), in: schema) != nil
-    return NarrowedFetch(
-      part: fetch.part(where: .and(tested), sortedBy: isSorted ? fetch.sorts : []),
-      rest: rest.isEmpty ? nil : .and(rest),
-      isSorted: isSorted
-    )
-  }
-
   private static func translated(
     _ fetch: RecordFetch,
     in schema: SQLiteSchema,
@@ -99,7 +83,7 @@ extension FetchTranslator {
     var translator = FetchTranslator(schema: schema, strays: .found)
     let scope = QueryScope(placement, alias: translator.alias())
     do throws(Untranslatable) {
-      let condition = try translator.condition(fetch.plan, ofRecordsIn: scope)
+      let condition = try translator.condition(fetch.compiledPredicate, ofRecordsIn: scope)
       let text = try text(&translator, scope, condition)
       return try translator.statement(text)
     } catch {
@@ -108,7 +92,7 @@ extension FetchTranslator {
   }
 
   /// The terms of the order; the keys decide between records that it leaves alike.
-  private mutating func order(_ sorts: [SortPlan], _ scope: QueryScope) throws(Untranslatable) -> String {
+  private mutating func order(_ sorts: [CompiledSort], _ scope: QueryScope) throws(Untranslatable) -> String {
     var terms: [String] = []
     for sort in sorts {
       guard sort.expression.weight <= StatementSize.greatestWeight else { throw Untranslatable() }

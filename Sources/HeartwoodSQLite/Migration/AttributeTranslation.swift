@@ -132,7 +132,7 @@ struct LinkTranslation {
   ///   - source: that of the old one.
   /// - Throws: ``MigrationObstacle`` where records may be gone that the relationship led to.
   init(
-    _ plan: EntityPlan,
+    _ plan: EntityMigration,
     _ ordinal: Int,
     _ source: Int,
     _ old: SQLiteSchema,

@@ -146,10 +146,7 @@ extension MigrationObstacle {
 extension MigrationSurvey {
   /// Counts what is left out. One that stands in the way makes no difference to the rest.
   mutating func countLosses() throws {
-    let plan = migration.plan
-    losses = try plan.coverage.losses(of: plan.source, isAllowed: migration.allowsLoss, recordCount: storedCount) {
-      entity,
-      ordinal in
+    losses = try migration.losses(recordCount: storedCount) { entity, ordinal in
       guard let placement = translation.old.placement(of: entity), let property = placement.properties[ordinal] else {
         return 0
       }
@@ -178,13 +175,13 @@ extension MigrationSurvey {
     for entity in translation.entities {
       try migration.progress.check()
       for (ordinal, column) in entity.plan.columns.enumerated() {
-        let trait = entity.plan.destination.traits[ordinal]
-        guard !trait.mayBeEmpty, !trait.isTransient, Self.mayBeEmpty(ordinal, entity.plan),
+        let description = entity.plan.destination.properties[ordinal]
+        guard !description.mayBeEmpty, !description.isTransient, Self.mayBeEmpty(ordinal, entity.plan),
           let property = entity.destination.properties[ordinal]
         else { continue }
         let count = try emptyCount(property, of: entity.destination, SQLFragment.new)
         guard count > 0 else { continue }
-        guard let source = column.sourceOrdinal, !entity.plan.source.traits[source].mayBeEmpty,
+        guard let source = column.sourceOrdinal, !entity.plan.source.properties[source].mayBeEmpty,
           let old = entity.source.properties[source],
           count <= (try emptyCount(old, of: entity.source, SQLFragment.old))
         else { throw MigrationObstacle(.records, "records have no value where there must be one") }
@@ -193,7 +190,7 @@ extension MigrationSurvey {
   }
 
   /// Whether records may have nothing for a required property: not where they get a default value in its place.
-  private static func mayBeEmpty(_ ordinal: Int, _ plan: EntityPlan) -> Bool {
+  private static func mayBeEmpty(_ ordinal: Int, _ plan: EntityMigration) -> Bool {
     guard let attribute = plan.destination.properties[ordinal].attribute else { return true }
     if case .constant(let value) = plan.columns[ordinal] { return value.isNull }
     return attribute.defaultValue.isNull
@@ -235,24 +232,16 @@ extension JoinPlacement {
 
 extension MigrationSurvey {
   private func report() throws -> MigrationReport {
-    var report = MigrationReport(findings: losses)
-    report.isDoneInStore = true
+    var findings = losses
     for (entity, counts) in zip(translation.entities, tallies) {
       for (tally, count) in zip(entity.tallies, counts) where count > 0 {
         let property = entity.plan.destination.properties[tally.ordinal].name
-        report.findings.append(.init(tally.kind, entity.plan.destination.name, property, count: count))
+        findings.append(.init(tally.kind, entity.plan.destination.name, property, count: count))
       }
     }
-    let plan = migration.plan
-    report.entities = try MigrationReport.entities(
-      plan.mapping,
-      from: plan.source,
-      to: plan.destination,
-      sourceCount: rowCount
-    ) { entity in
+    return try migration.report(findings, sourceCount: rowCount) { entity in
       translation.entities.firstIndex { $0.plan.destination === entity }.map { counts[$0] } ?? 0
     }
-    return report
   }
 
   private func rowCount(of entity: EntityDescription) throws -> Int {

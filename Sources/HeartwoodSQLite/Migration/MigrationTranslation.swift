@@ -34,7 +34,7 @@ struct EntityTranslation {
     let condition: String
   }
 
-  let plan: EntityPlan
+  let plan: EntityMigration
   let source: EntityPlacement
   let destination: EntityPlacement
   /// The columns of the new table, and what they get of a row of the old one.

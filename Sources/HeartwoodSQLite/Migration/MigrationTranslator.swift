@@ -3,7 +3,7 @@ import HeartwoodStore
 
 /// Says a migration in SQL, where SQL can make just what ``TableMigration`` would.
 struct MigrationTranslator {
-  let plan: TablePlan
+  let plan: MigrationPlan
   let old: SQLiteSchema
   let new: SQLiteSchema
   /// The file that the records are taken from.
@@ -44,7 +44,7 @@ struct MigrationTranslator {
 extension MigrationTranslator {
   private func checkModels() throws(MigrationObstacle) {
     if plan.destination.hasDerivedAttributes { throw MigrationObstacle("attributes are derived") }
-    if InverseSettlement.isNeeded(plan) { throw MigrationObstacle("a relationship is made of what leads back") }
+    if plan.restoresInverses { throw MigrationObstacle("a relationship is made of what leads back") }
     for placement in new.entities.compactMap(\.self) {
       for ordinal in placement.entity.uniquenessConstraints.flatMap(\.self) {
         guard case .attribute(let place) = placement.properties[ordinal], StoredValue.isExternal(place.storage) else {
@@ -67,7 +67,7 @@ extension MigrationTranslator {
 // MARK: Rows
 
 extension MigrationTranslator {
-  private mutating func add(_ plan: EntityPlan) throws {
+  private mutating func add(_ plan: EntityMigration) throws {
     // Of an entity that the store did not keep there are no records.
     guard let source = old.placement(of: plan.source) else { return }
     guard let destination = new.placement(of: plan.destination) else {
@@ -102,7 +102,9 @@ extension MigrationTranslator {
   }
 
   /// - Throws: ``MigrationObstacle`` where records may be gone that the relationship led to.
-  private func link(_ ordinal: Int, from source: Int, _ plan: EntityPlan) throws(MigrationObstacle) -> LinkTranslation {
+  private func link(_ ordinal: Int, from source: Int, _ plan: EntityMigration) throws(MigrationObstacle)
+    -> LinkTranslation
+  {
     try LinkTranslation(plan, ordinal, source, old, new, self.plan.destinationOrdinals)
   }
 

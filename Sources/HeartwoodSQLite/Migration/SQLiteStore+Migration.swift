@@ -1,10 +1,13 @@
 import GRDB
 import HeartwoodModel
-package import HeartwoodStore
+public import HeartwoodStore
 
-extension SQLiteStore: SelfMigratingStore {
+extension SQLiteStore {
+  /// True: a store makes its successor in SQL.
+  public static var migratesStores: Bool { true }
+
   /// Makes the new file in SQL: its tables are those of a new store, and are filled from those of the old file in one transaction.
-  package static func migrate(
+  public static func migrateStore(
     _ migration: InStoreMigration,
     from source: StoreSetup,
     to destination: StoreSetup
@@ -26,7 +29,7 @@ extension SQLiteStore: SelfMigratingStore {
   }
 
   /// Counts in SQL, of the old file alone.
-  package static func foresee(
+  public static func foreseeMigration(
     _ migration: InStoreMigration,
     from source: StoreSetup,
     to destination: StoreSetup

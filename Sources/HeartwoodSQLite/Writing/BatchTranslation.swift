@@ -31,12 +31,12 @@ struct BatchTranslation {
   init(_ action: RecordBatch.Action, _ fetch: RecordFetch, isAlone: Bool, in schema: SQLiteSchema, path: String) throws
   {
     guard let placement = schema.placement(of: fetch.entity) else { throw Untranslatable() }
-    if !isAlone, let plan = fetch.plan {
+    if !isAlone, let plan = fetch.compiledPredicate {
       // The records of one entity are changed before those of the next one are looked for.
       let change = BatchReading(action, root: placement.rootNumber, in: schema)
       if change.isSeen(by: plan) { throw Untranslatable() }
     }
-    let part = BatchPart(fetch: fetch.part(where: fetch.plan, sortedBy: []), placement: placement, schema: schema)
+    let part = BatchPart(fetch: fetch, placement: placement, schema: schema)
     keys = try part.statement { scope, condition in "SELECT \(scope.key) FROM \(scope.source) WHERE \(condition)" }
     switch action {
     case .update(let assignments):
@@ -69,7 +69,7 @@ private struct BatchPart {
     let prepared = try prepare(&translator, scope)
     // What is joined to the row is not there where the row is changed.
     guard scope.joins.isEmpty else { throw Untranslatable() }
-    let condition = try translator.condition(fetch.plan, ofRecordsIn: scope)
+    let condition = try translator.condition(fetch.compiledPredicate, ofRecordsIn: scope)
     return try translator.statement(text(prepared, scope, condition))
   }
 

@@ -4,8 +4,11 @@ public import HeartwoodModel
 ///
 /// The author reads records, all or by their references, and writes those that change. Faulting, relationships, conflict detection,
 /// uniqueness and the noticing of what other processes have saved come from the framework, which keeps the records that it has read in
-/// tables, as it does with those of an ``AtomicStore``. A store that can search answers fetches itself; what it cannot answer, or where
-/// it answers none, the framework finds among the records.
+/// tables, as it does with those of an ``AtomicStore``.
+///
+/// A store that can do more itself says so by implementing more: finding and counting records, making groups, changing and deleting many
+/// records at once, keeping a snapshot, letting others read during a save, and examining its file. Each of these methods is optional. If it
+/// returns nil, or is not there, the framework does the work with the records in memory, and the result is the same.
 ///
 ///     final class FolderStore: IncrementalStore, StoreClass {
 ///       static let typeDescription = StoreTypeDescription(type: "Folder", …)
@@ -61,16 +64,6 @@ public protocol IncrementalStore: AnyObject, Sendable {
   /// ``count(of:)`` where a store has no quicker way.
   func estimatedCount(of entity: EntityDescription) throws -> Int
 
-  /// The references of the records that a fetch finds, in its order, without reading them; nil where the store cannot tell just as the
-  /// predicate has it. The framework then reads all records of the entity, and finds them itself.
-  func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]?
-
-  /// How many records a fetch finds; nil as with ``fetch(_:)``.
-  func count(_ fetch: RecordFetch) throws -> Int?
-
-  /// How a fetch is answered, a line each, for people to read; nil as with ``fetch(_:)``.
-  func queryPlan(_ fetch: RecordFetch) throws -> [String]?
-
   /// Names for records of `entity` that a later save will insert: no others get them, in no process, and not after these have been deleted
   /// either, or what somebody has noted of one would lead to another.
   func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID]
@@ -100,6 +93,77 @@ public protocol IncrementalStore: AnyObject, Sendable {
   /// Whether the store keeps a relationship and its inverse as one thing, as a database does, so that whoever changes one of them changes both.
   /// After a save that has changed one side alone, on an older version of the other, the framework reads both records again.
   var storesInversesOnce: Bool { get }
+
+  // MARK: Finding records
+
+  /// Returns the references of the records that a fetch finds, in its order and within its limits, without reading the records.
+  ///
+  /// It returns nil if the store would not find exactly the records that the predicate means. The framework then asks which conditions the
+  /// store ``canAnswer(_:)``, and tests the others on the records that those leave; if it can answer none, it reads all records of the entity.
+  func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]?
+
+  /// Returns whether ``fetch(_:)`` would answer a fetch, without running it.
+  func canAnswer(_ fetch: RecordFetch) throws -> Bool
+
+  /// Returns the number of records that a fetch finds, whatever its limits are; nil as with ``fetch(_:)``.
+  func count(_ fetch: RecordFetch) throws -> Int?
+
+  /// Returns how a fetch is answered, for people to read, a line each; nil as with ``fetch(_:)``.
+  func queryPlan(_ fetch: RecordFetch) throws -> [String]?
+
+  // MARK: Making groups
+
+  /// Returns the groups of records with the same keys, in the order of the first record of each.
+  ///
+  /// It returns nil if the store would not make exactly the same groups. If there are no keys, a group of no records may be returned for no
+  /// records.
+  func groups(_ fetch: GroupFetch) throws -> [RecordGroup]?
+
+  /// Returns how groups are made, for people to read, a line each; nil as with ``groups(_:)``.
+  func queryPlan(_ fetch: GroupFetch) throws -> [String]?
+
+  // MARK: Changing many records
+
+  /// Changes or deletes all records that meet a condition, within ``saving(_:)``. Each record that changes gets its next version.
+  ///
+  /// It returns nil if the store would not do exactly what the framework does with records in memory, with delete rules and derived
+  /// attributes. What it has written by then is undone.
+  func execute(_ batch: RecordBatch) throws -> RecordBatchResult?
+
+  // MARK: Reading beside saves
+
+  /// Returns a connected store with the records as they are now, whatever is saved until it is disconnected; nil if the store cannot keep them.
+  /// Nothing is saved to a snapshot.
+  ///
+  /// It may be called while a save waits for the disk: the snapshot then has the state before the save, or after it. O(1).
+  func snapshot() throws -> (any IncrementalStore)?
+
+  /// Saves as ``saving(_:)`` does, and lets others read the state before the save while it waits for the disk.
+  ///
+  /// A reading method that would see the save throws ``SaveIsVisible`` until this method has returned.
+  ///
+  /// - Parameters:
+  ///   - release: to be called after `body`, if the store can be read from then on. Only reading methods and ``dataVersion()`` are called, one
+  ///     at a time.
+  ///   - retake: to be called, if `release` was, when the save is on the disk or has failed. After it, no other method is called.
+  func saving<Result>(_ body: () throws -> Result, release: () -> Void, retake: () -> Void) throws -> Result
+
+  // MARK: Examining
+
+  /// Returns what is wrong with the store's file that reading all records would not show, in sentences, at most `limit` of them. It may take as
+  /// long as reading the whole file.
+  func damage(limit: Int) throws -> [String]
+
+  /// Returns the values and rows that cannot be read, for a store that can go on after one. It may take as long as reading all records.
+  ///
+  /// - Parameter limit: the number of values to return. All of them are counted.
+  func unreadableValues(limit: Int) throws -> UnreadableValues
+}
+
+/// What would be read has a save in it that the framework has not taken note of yet.
+public struct SaveIsVisible: Error {
+  /// Makes the error.
+  public init() {}
 }
 
 extension IncrementalStore {
@@ -109,11 +173,43 @@ extension IncrementalStore {
   /// Nil: the framework finds the records.
   public func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? { nil }
 
-  /// As many as ``fetch(_:)`` gives.
-  public func count(_ fetch: RecordFetch) throws -> Int? { try self.fetch(fetch)?.count }
+  /// False: the store answers no parts of fetches.
+  public func canAnswer(_ fetch: RecordFetch) throws -> Bool { false }
+
+  /// The number of references that ``fetch(_:)`` returns.
+  public func count(_ fetch: RecordFetch) throws -> Int? {
+    try self.fetch(fetch.limited(offset: 0, limit: nil))?.count
+  }
 
   /// Nil: nothing is known of it.
   public func queryPlan(_ fetch: RecordFetch) throws -> [String]? { nil }
+
+  /// Nil: the framework makes the groups.
+  public func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? { nil }
+
+  /// Nil: nothing is known of it.
+  public func queryPlan(_ fetch: GroupFetch) throws -> [String]? { nil }
+
+  /// Nil: the framework reads, changes and saves the records.
+  public func execute(_ batch: RecordBatch) throws -> RecordBatchResult? { nil }
+
+  /// Nil: the framework reads what a context needs to stay at a generation.
+  public func snapshot() throws -> (any IncrementalStore)? { nil }
+
+  /// Lets nobody read meanwhile.
+  public func saving<Result>(
+    _ body: () throws -> Result,
+    release: () -> Void,
+    retake: () -> Void
+  ) throws -> Result {
+    try saving(body)
+  }
+
+  /// None: reading all records shows what is wrong.
+  public func damage(limit: Int) throws -> [String] { [] }
+
+  /// None: reading stops at the first one, and throws it.
+  public func unreadableValues(limit: Int) throws -> UnreadableValues { UnreadableValues(limit: limit) }
 
   /// False: the file is written in place.
   public var savesReplaceFile: Bool { false }

@@ -1,38 +1,73 @@
 public import HeartwoodModel
 import Synchronization
 
-/// What is to be found among the records of one entity: what an incremental store may answer itself.
+/// What is to be found among the records of one entity: what an incremental store can answer itself.
+///
+/// A fetch has its predicate and its sort descriptors in two forms: as the caller wrote them, and compiled against the entity. The compiled
+/// form is the easier one to translate: keys are ordinals, constants are computed, and the types of both sides fit.
+///
+///     func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? {
+///       guard case .comparison(let comparison)? = fetch.compiledPredicate,
+///         comparison.comparator == .equalTo, comparison.options.isEmpty,
+///         let property = comparison.left.ownProperty, let constant = comparison.right.constant
+///       else { return nil }
+///       return try index(of: fetch.entity, property.ordinal).references(of: constant.scalar)
+///     }
 public struct RecordFetch: Sendable {
   /// The entity whose own records are to be found; those of subentities have fetches of their own.
   public let entity: EntityDescription
-  /// Which records to find; nil means all. What it says of other records counts as they are stored.
+  /// The condition that records must meet; nil if all are meant. Conditions on related records are about these records as they are stored.
   public let predicate: FetchPredicate?
-  /// By what the records are sorted. Those that it leaves alike are in the store's order, and so are all without any: in that of their
-  /// references, where these are numbers.
+  /// The order of the records. Records that it does not tell apart are in the store's order, which is that of their references if these are
+  /// numbers; so are all records if there are no descriptors.
   public let sortDescriptors: [FetchSortDescriptor]
-  /// How many of the first are left out.
+  /// The number of records to leave out at the beginning.
   public package(set) var offset: Int
-  /// How many there are at most; nil means any number.
+  /// The greatest number of records to return; nil means no limit.
   public package(set) var limit: Int?
-  /// The predicate, checked against the entity.
-  package let plan: CompiledPredicate?
-  /// The sort descriptors, checked against the entity.
-  package let sorts: [SortPlan]
+  /// The predicate, compiled against the entity; nil if all records are meant.
+  public let compiledPredicate: CompiledPredicate?
+  /// The sort descriptors, compiled against the entity.
+  public let compiledSorts: [CompiledSort]
+
+  /// Makes a fetch and compiles its predicate and its sort descriptors.
+  ///
+  /// - Throws: ``FetchPredicateError`` if the predicate or a sort descriptor does not fit the entity.
+  public init(
+    entity: EntityDescription,
+    predicate: FetchPredicate? = nil,
+    sortDescriptors: [FetchSortDescriptor] = [],
+    offset: Int = 0,
+    limit: Int? = nil,
+    in model: ManagedObjectModel
+  ) throws(FetchPredicateError) {
+    self.entity = entity
+    self.predicate = predicate
+    self.sortDescriptors = sortDescriptors
+    self.offset = offset
+    self.limit = limit
+    compiledPredicate = try predicate.map { predicate throws(FetchPredicateError) in
+      try CompiledPredicate(predicate, for: entity, in: model)
+    }
+    compiledSorts = try sortDescriptors.map { sort throws(FetchPredicateError) in
+      try CompiledSort(sort, for: entity, in: model)
+    }
+  }
 
   package init(
     entity: EntityDescription,
     predicate: FetchPredicate?,
     sortDescriptors: [FetchSortDescriptor],
-    plan: CompiledPredicate?,
-    sorts: [SortPlan],
+    compiledPredicate: CompiledPredicate?,
+    compiledSorts: [CompiledSort],
     offset: Int = 0,
     limit: Int? = nil
   ) {
     self.entity = entity
     self.predicate = predicate
     self.sortDescriptors = sortDescriptors
-    self.plan = plan
-    self.sorts = sorts
+    self.compiledPredicate = compiledPredicate
+    self.compiledSorts = compiledSorts
     self.offset = offset
     self.limit = limit
   }
@@ -57,9 +92,36 @@ extension RecordFetch {
     }
   }
 
-  /// All records of the entity that meet another condition, in another order.
-  package func part(where plan: CompiledPredicate?, sortedBy sorts: [SortPlan]) -> RecordFetch {
-    RecordFetch(entity: entity, predicate: nil, sortDescriptors: [], plan: plan, sorts: sorts)
+  /// Fetches of all records that meet one of the conditions which all have to hold. They have no order and no limits.
+  var conjuncts: [RecordFetch] {
+    // Compiling keeps the shape of a predicate, so that both forms have the same conditions.
+    zip(predicate?.conjuncts ?? [], compiledPredicate?.conjuncts ?? []).map { part(where: $0, $1) }
+  }
+
+  /// A fetch of all records in the order of this one.
+  var ofAllInOrder: RecordFetch { part(where: nil, nil, isSorted: true) }
+
+  /// A fetch of all records that meet the conditions of `parts`, in the order of this one or in none.
+  func part(of parts: [RecordFetch], isSorted: Bool) -> RecordFetch {
+    part(
+      where: .and(parts.compactMap(\.predicate)),
+      .and(parts.compactMap(\.compiledPredicate)),
+      isSorted: isSorted
+    )
+  }
+
+  private func part(
+    where predicate: FetchPredicate?,
+    _ compiled: CompiledPredicate?,
+    isSorted: Bool = false
+  ) -> RecordFetch {
+    RecordFetch(
+      entity: entity,
+      predicate: predicate,
+      sortDescriptors: isSorted ? sortDescriptors : [],
+      compiledPredicate: compiled,
+      compiledSorts: isSorted ? compiledSorts : []
+    )
   }
 }
 
@@ -78,20 +140,23 @@ package struct FoundRecords: Sendable {
 
 // MARK: GroupFetch
 
-/// What is to be made of the records of one entity, in groups: what a ``GroupingStore`` may answer itself.
-package struct GroupFetch: Sendable {
-  /// Which records count. Its order and its limits do not.
-  package let records: RecordFetch
-  package let grouping: SelectionPlan.Grouping
-  /// Records that do not count, whatever they hold.
-  package let excluded: [ReferenceID]
-  /// Whether no other records come to the groups. Then groups that do not meet the condition on groups may be left out, and an aggregate
-  /// need not tell more than its result.
-  package let isComplete: Bool
+/// Groups that are to be made of the records of one entity, each with its aggregates: what an incremental store can make itself.
+public struct GroupFetch: Sendable {
+  /// The records that count. The order and the limits of this fetch mean nothing.
+  public let records: RecordFetch
+  /// The keys by which records are grouped, the aggregates of each group, and the condition on groups.
+  public let grouping: CompiledGrouping
+  /// Records that do not count, whatever they hold: the caller has newer values of them.
+  public let excluded: [ReferenceID]
+  /// Whether the store's groups are the result. If so, groups that do not meet the condition may be left out, and an aggregate need hold no
+  /// more than its result. If not, the groups of other records are merged with them, and each aggregate must be one that can be merged.
+  public let isComplete: Bool
+  /// What the ids of records are made with, by entity ordinal. The engine of the store sets it.
+  var scopes: [ObjectIDScope] = []
 
   package init(
     _ records: RecordFetch,
-    by grouping: SelectionPlan.Grouping,
+    by grouping: CompiledGrouping,
     without excluded: [ReferenceID] = [],
     isComplete: Bool
   ) {
@@ -100,18 +165,23 @@ package struct GroupFetch: Sendable {
     self.excluded = excluded
     self.isComplete = isComplete
   }
-}
 
-/// An incremental store that makes groups of its records without handing these over.
-package protocol GroupingStore: IncrementalStore {
-  /// The groups, in the order of the first record of each; nil where the store would not make just the same. Where there is nothing to
-  /// group by, there may be a group of no records.
+  /// The id of a record of the store, for groups whose key is a to-one relationship. O(1).
   ///
-  /// - Parameter scopes: what the ids of records are made with, indexed by entity ordinal.
-  func groups(_ fetch: GroupFetch, scopes: [ObjectIDScope]) throws -> [RecordGroup]?
+  /// - Parameter entity: the entity of the record itself, not one that it inherits from.
+  public func objectID(_ reference: ReferenceID, of entity: EntityDescription) -> ManagedObjectID {
+    let scope =
+      scopes.indices.contains(entity.ordinal)
+      ? scopes[entity.ordinal] : ObjectIDScope(storeIdentifier: nil, entity: entity)
+    return ManagedObjectID(scope: scope, reference: reference)
+  }
 
-  /// How groups are made, a line each, for people to read; nil as with ``groups(_:scopes:)``.
-  func queryPlan(_ fetch: GroupFetch) throws -> [String]?
+  /// The same, for a store whose records have these scopes.
+  package func scoped(_ scopes: [ObjectIDScope]) -> GroupFetch {
+    var fetch = self
+    fetch.scopes = scopes
+    return fetch
+  }
 }
 
 // MARK: FetchProgress

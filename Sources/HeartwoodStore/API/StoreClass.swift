@@ -58,8 +58,44 @@ public protocol StoreClass: AnyObject, Sendable {
     options: StoreOptions
   ) throws -> [FilePatch]?
 
+  /// ``FileFormat/options(_:keepingFormOf:_:)``.
+  static func options(
+    _ options: StoreOptions,
+    keepingFormOf file: StoreInput,
+    _ setup: StoreSetup
+  ) throws -> StoreOptions
+
+  /// ``FileFormat/foreignContents(ofStoreAt:options:)``.
+  static func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents
+
+  /// ``FileFormat/recordCounts(ofStoreAt:options:)``.
+  static func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts?
+
+  /// ``FileFormat/recoversModels``.
+  static var recoversModels: Bool { get }
+
+  /// ``FileFormat/recoverModel(ofStoreAt:options:)``.
+  static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel?
+
   /// ``IncrementalStoreFormat/check(_:for:)``.
   static func check(_ contents: StoreContents, for setup: StoreSetup) throws
+
+  /// ``IncrementalStoreFormat/migratesStores``.
+  static var migratesStores: Bool { get }
+
+  /// ``IncrementalStoreFormat/migrateStore(_:from:to:)``.
+  static func migrateStore(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport
+
+  /// ``IncrementalStoreFormat/foreseeMigration(_:from:to:)``.
+  static func foreseeMigration(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport
 }
 
 extension StoreClass {
@@ -105,8 +141,46 @@ extension StoreClass {
     options: StoreOptions
   ) throws -> [FilePatch]? { nil }
 
+  /// The options as they are: files have one form.
+  public static func options(
+    _ options: StoreOptions,
+    keepingFormOf file: StoreInput,
+    _ setup: StoreSetup
+  ) throws -> StoreOptions { options }
+
+  /// Nothing: the format is nobody else's.
+  public static func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents {
+    ForeignContents()
+  }
+
+  /// Nil: counting takes a model.
+  public static func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts? { nil }
+
+  /// False: files do not tell enough.
+  public static var recoversModels: Bool { false }
+
+  /// Nil: files do not tell enough.
+  public static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel? { nil }
+
   /// Accepts everything.
   public static func check(_ contents: StoreContents, for setup: StoreSetup) throws {}
+
+  /// False: records are migrated through memory.
+  public static var migratesStores: Bool { false }
+
+  /// Throws: records are migrated through memory.
+  public static func migrateStore(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport { throw InStoreMigration.Obstacle.unsupported }
+
+  /// Throws: records are migrated through memory.
+  public static func foreseeMigration(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport { throw InStoreMigration.Obstacle.unsupported }
 }
 
 // MARK: ClassFormat
@@ -148,6 +222,27 @@ extension ClassFormat {
   package func copyStore(at source: String, to path: String) throws {
     try registeredClass.copyStore(at: source, to: path)
   }
+
+  package func options(
+    _ options: StoreOptions,
+    keepingFormOf file: StoreInput,
+    _ setup: StoreSetup
+  ) throws -> StoreOptions {
+    try registeredClass.options(options, keepingFormOf: file, setup)
+  }
+
+  package func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents {
+    try registeredClass.foreignContents(ofStoreAt: path, options: options)
+  }
+
+  package func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts? {
+    try registeredClass.recordCounts(ofStoreAt: path, options: options)
+  }
+
+  package var recoversModels: Bool { registeredClass.recoversModels }
+  package func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel? {
+    try registeredClass.recoverModel(ofStoreAt: path, options: options)
+  }
 }
 
 /// The format of a class of atomic stores.
@@ -183,6 +278,24 @@ package struct IncrementalClassFormat: IncrementalStoreFormat, ClassFormat {
 
   package func check(_ contents: StoreContents, for setup: StoreSetup) throws {
     try incrementalClass.check(contents, for: setup)
+  }
+
+  package var migratesStores: Bool { incrementalClass.migratesStores }
+
+  package func migrateStore(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport {
+    try incrementalClass.migrateStore(migration, from: source, to: destination)
+  }
+
+  package func foreseeMigration(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport {
+    try incrementalClass.foreseeMigration(migration, from: source, to: destination)
   }
 }
 

@@ -66,6 +66,27 @@ public protocol FileFormat: StoreFormat {
   /// support folder. All of it has the permissions of the original, and is on the disk when the call returns. Others may use the store
   /// meanwhile.
   func copyStore(at source: String, to path: String) throws
+
+  /// Returns the options with which a new file gets the form of `file`, for formats whose files have several forms. What `options` says of the
+  /// form stays, unless a save over the file would follow the file.
+  ///
+  /// - Parameter setup: the setup with which `file` is opened.
+  func options(_ options: StoreOptions, keepingFormOf file: StoreInput, _ setup: StoreSetup) throws -> StoreOptions
+
+  /// Returns what another program keeps in the store's file at `path` for itself. A migration in place, and whatever else replaces the file,
+  /// would lose it.
+  func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents
+
+  /// Returns the numbers of records in the file at `path`, counted without a model; nil if the format needs a model for that. O(rows).
+  func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts?
+
+  /// Whether ``recoverModel(ofStoreAt:options:)`` makes models. If true, a store can be opened with such a model
+  /// (`ManagedObjectModel.isRecovered`) though its version hashes differ. It then has to refuse all changes.
+  var recoversModels: Bool { get }
+
+  /// Returns a model of the records in the file at `path`, made of what the file tells of them; nil if the format cannot. It reads the whole
+  /// file. O(records).
+  func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel?
 }
 
 extension FileFormat {
@@ -99,6 +120,66 @@ extension FileFormat {
   /// Copies the support folder's files and then the file, which is right if nobody saves meanwhile.
   public func copyStore(at source: String, to path: String) throws {
     try SupportFolder.copyStore(at: source, to: path, supportFolder: supportFolder(ofStoreAt:))
+  }
+
+  /// The options as they are: files have one form.
+  public func options(
+    _ options: StoreOptions,
+    keepingFormOf file: StoreInput,
+    _ setup: StoreSetup
+  ) throws -> StoreOptions { options }
+
+  /// Nothing: the format is nobody else's.
+  public func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents {
+    ForeignContents()
+  }
+
+  /// Nil: counting takes a model.
+  public func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts? { nil }
+
+  /// False: files do not tell enough.
+  public var recoversModels: Bool { false }
+
+  /// Nil: files do not tell enough.
+  public func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel? { nil }
+}
+
+/// What another program keeps in a store's file that the framework does not read.
+public struct ForeignContents: Sendable {
+  /// The number of transactions in the other program's history.
+  public let transactionCount: Int
+  /// Why the file must not be replaced by what is read of it, in sentences; empty if it may be.
+  public let refusals: [String]
+
+  /// Describes what a file holds.
+  public init(transactionCount: Int = 0, refusals: [String] = []) {
+    self.transactionCount = transactionCount
+    self.refusals = refusals
+  }
+}
+
+/// The numbers of records in a store's file, counted without a model.
+public struct RecordCounts: Sendable {
+  /// The entities in the order of the file, with their numbers of records. A count is nil if the entity's table is missing.
+  public var entities: [(name: String, count: Int?)] = []
+  /// The number of rows whose entity the file does not list.
+  public var strayCount = 0
+
+  /// No entities.
+  public init() {}
+}
+
+/// A model that was made of what a store's file tells of its records.
+public struct RecoveredModel: Sendable {
+  /// The model. ``ManagedObjectModel/isRecovered`` is true.
+  public let model: ManagedObjectModel
+  /// What was guessed, and what the file does not tell, in sentences.
+  public let notes: [String]
+
+  /// Makes a recovered model.
+  public init(model: ManagedObjectModel, notes: [String]) {
+    self.model = model
+    self.notes = notes
   }
 }
 
@@ -173,9 +254,47 @@ public protocol IncrementalStoreFormat: StoreFormat {
   /// Refuses `contents` if a new store of `setup` would lose some of it. Nothing has been written yet, and the records have the references
   /// that they had in the store that they come from.
   func check(_ contents: StoreContents, for setup: StoreSetup) throws
+
+  /// Whether a store of this type can make its successor of another model itself, so that its records do not go through memory.
+  var migratesStores: Bool { get }
+
+  /// Makes the store of `destination`, where nothing is yet, of the records of `source`, which stays as it is.
+  ///
+  /// The new store has to be the one that ``InStoreMigration/plan`` describes. If the store cannot make just that, or if records stand in the
+  /// way, it throws ``InStoreMigration/Obstacle``: what it has written is removed then, and the records are migrated through memory, which also
+  /// counts what stands in the way.
+  func migrateStore(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport
+
+  /// Returns what ``migrateStore(_:from:to:)`` would report, or throws for the same reasons, and makes nothing.
+  func foreseeMigration(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport
 }
 
 extension IncrementalStoreFormat {
+  /// False: records are migrated through memory.
+  public var migratesStores: Bool { false }
+
+  /// Throws: records are migrated through memory.
+  public func migrateStore(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport { throw InStoreMigration.Obstacle.unsupported }
+
+  /// Throws: records are migrated through memory.
+  public func foreseeMigration(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport { throw InStoreMigration.Obstacle.unsupported }
+
   /// Throws: only an open store tells its metadata.
   public func readMetadata(at url: URL, options: StoreOptions) throws -> StoreMetadata? {
     throw lacks("tells its metadata only when it is open", url, recovery: "Add it to a coordinator, and ask the store.")

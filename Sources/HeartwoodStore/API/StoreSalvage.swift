@@ -37,7 +37,7 @@ public final class StoreSalvage {
   public private(set) var losses: [SalvageReport.Loss] = []
 
   /// The relationships that the file keeps at the other end alone, so that what they say is no news.
-  private(set) var derivedRelationships: Set<LinkAgreement.Side> = []
+  private(set) var derivedRelationships: Set<RelationshipSide> = []
 
   package init(_ loader: StoreLoader, unsoundRanges: [Range<Int>] = []) {
     self.loader = loader
@@ -98,7 +98,7 @@ public final class StoreSalvage {
 
   /// Notes that the file keeps a relationship at its other end alone.
   package func noteDerived(_ ordinal: Int, of entity: EntityDescription) {
-    derivedRelationships.insert(LinkAgreement.Side(entity.declaring(ordinal), ordinal))
+    derivedRelationships.insert(RelationshipSide(entity.declaring(ordinal), ordinal))
   }
 
   /// Whether some bytes of `range` must not be believed. O(log ranges).

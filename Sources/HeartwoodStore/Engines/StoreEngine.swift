@@ -27,7 +27,7 @@ package protocol StoreEngine: RecordReading, Sendable {
   /// Changes or deletes many records where the store itself can do that, all or none; nil where they have to be read.
   ///
   /// - Parameter origin: who does it, for the history.
-  func execute(_ batch: RecordBatch, origin: SaveOrigin) throws -> BatchedRecords?
+  func execute(_ batch: RecordBatch, origin: SaveOrigin) throws -> RecordBatchResult?
 
   /// The saves of the store; nil where none are kept.
   func history() throws -> (any KeptHistory)?
@@ -129,7 +129,7 @@ extension StoreEngine {
   }
 
   /// Nil: the records are in memory.
-  package func execute(_ batch: RecordBatch, origin: SaveOrigin) throws -> BatchedRecords? { nil }
+  package func execute(_ batch: RecordBatch, origin: SaveOrigin) throws -> RecordBatchResult? { nil }
 
   /// None: a file that is read as a whole shows what is wrong with it.
   package func fileFaults(limit: Int) throws -> [String] { [] }

@@ -20,7 +20,7 @@ struct RowSort: Sendable {
   private let isOutOfOrder: Bool
 
   /// Nil where there is nothing to sort by.
-  init?(_ sorts: [SortPlan], _ tables: QueryTables, _ table: NodeTable) {
+  init?(_ sorts: [CompiledSort], _ tables: QueryTables, _ table: NodeTable) {
     if sorts.isEmpty { return nil }
     self.terms = sorts.map { SortTerm($0, tables, table) }
     self.table = table

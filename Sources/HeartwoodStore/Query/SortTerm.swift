@@ -19,7 +19,7 @@ struct SortTerm: Sendable {
   /// Whether rows with the same number have the same value.
   let isLeadExact: Bool
 
-  init(_ plan: SortPlan, _ tables: QueryTables, _ table: NodeTable) {
+  init(_ plan: CompiledSort, _ tables: QueryTables, _ table: NodeTable) {
     self.ordering = plan.ordering
     self.isAscending = plan.isAscending
     self.tables = tables

@@ -82,7 +82,7 @@ extension TableQuery {
   /// - Parameters:
   ///   - offset: how many of the first are left out.
   ///   - limit: how many there are at most; nil means all. A small number makes the sort much cheaper.
-  package func rows(sortedBy sorts: [SortPlan], offset: Int = 0, limit: Int? = nil) -> [RowID] {
+  package func rows(sortedBy sorts: [CompiledSort], offset: Int = 0, limit: Int? = nil) -> [RowID] {
     let wanted = RecordFetch.limit(limit, behind: offset)
     guard let sort = RowSort(sorts, tables, table) else {
       return Array(table.ordered(rows()).dropFirst(offset).prefix(limit ?? .max))
@@ -146,7 +146,7 @@ extension Sequence<RowID> {
 
 extension TableQuery {
   /// How the query is done.
-  package func plan(sortedBy sorts: [SortPlan], offset: Int = 0, limit: Int? = nil) -> QueryPlan.Step {
+  package func plan(sortedBy sorts: [CompiledSort], offset: Int = 0, limit: Int? = nil) -> QueryPlan.Step {
     var step = QueryPlan.Step(entityName: table.entity.name, recordCount: table.count)
     step.tests = testNames
     if let access = indexAccess {
@@ -185,7 +185,7 @@ extension TableQuery {
     }
   }
 
-  private func order(_ sorts: [SortPlan], _ offset: Int, _ limit: Int?) -> String? {
+  private func order(_ sorts: [CompiledSort], _ offset: Int, _ limit: Int?) -> String? {
     guard let sort = RowSort(sorts, tables, table) else { return nil }
     let keys = sorts.map {
       ($0.expression.ownProperty.map { table.entity.properties[$0.ordinal].name } ?? "an expression")
@@ -204,11 +204,11 @@ extension TableQuery {
 /// A query of one table with its order, which can be sent to where it is to be done.
 package struct TableSearch: Sendable {
   private var query: TableQuery
-  private let sorts: [SortPlan]
+  private let sorts: [CompiledSort]
   private let offset: Int
   private let limit: Int?
 
-  package init(_ query: TableQuery, sortedBy sorts: [SortPlan], offset: Int, limit: Int?) {
+  package init(_ query: TableQuery, sortedBy sorts: [CompiledSort], offset: Int, limit: Int?) {
     self.query = query
     self.sorts = sorts
     self.offset = offset

@@ -51,13 +51,13 @@ struct RecoverModelCommand: ParsableCommand {
     let fileSystem = POSIXFileSystem()
     _ = try fileSystem.storeStatus(atPath: store)
     let type = try StoreRegistry.tool.type(ofFileAt: store, in: fileSystem)
-    guard let storeClass = try StoreRegistry.tool.format(for: type).storeClass as? any RecoveringStore.Type else {
+    let format = try StoreRegistry.tool.format(for: type) as? any FileFormat
+    guard let recovered = try format?.recoverModel(ofStoreAt: store, options: .readOnly) else {
       throw ToolError(
         at: store,
         "It is a file of the type \(type), of whose records no model is recovered. Where it holds one, heartwood model convert writes that."
       )
     }
-    let recovered = try storeClass.recoverModel(ofStoreAt: store, options: .readOnly)
     let located = LocatedModel(recovered.model, path: nil, notes: recovered.notes.map { "\(store): \($0)" })
     if !quiet { located.tellNotes() }
     guard let output else {

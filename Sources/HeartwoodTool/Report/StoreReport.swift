@@ -50,21 +50,19 @@ struct StoreReport {
 
   /// Reports what the file of a store without a model shows; nil if files of its type do not list their entities.
   init?(withoutModel source: StoreSource) throws {
-    let format = try source.format().format
-    guard let storeClass = format.storeClass as? any SharedFormatStore.Type, let path = source.place.path else {
-      return nil
-    }
+    guard let format = try source.format().format as? any FileFormat, let path = source.place.path,
+      let records = try format.recordCounts(ofStoreAt: path, options: .readOnly)
+    else { return nil }
     let file = try StoreInput(try source.fileSystem.openFile(atPath: path))
     self.path = path
     typeDescription = format.typeDescription
     formatVersion = try source.formatVersion(format)
     size = try source.fileSystem.storeSize(at: source.place, format)
     modelText = "none at hand; give it with --model"
-    metadata = try file.reading { try storeClass.readMetadata(from: file, options: .readOnly) }
-    let records = try storeClass.recordCounts(ofStoreAt: path, options: .readOnly)
+    metadata = try file.reading { try format.readMetadata(from: file, options: .readOnly) }
     (entities, strayCount) = (records.entities, records.strayCount)
     history = nil
-    foreignTransactionCount = try storeClass.foreignContents(ofStoreAt: path, options: .readOnly).transactionCount
+    foreignTransactionCount = try format.foreignContents(ofStoreAt: path, options: .readOnly).transactionCount
   }
 }
 

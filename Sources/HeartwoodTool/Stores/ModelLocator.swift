@@ -87,7 +87,7 @@ struct ModelLocator {
     do {
       return try dataModel(at: try bundle(beside: place))
     } catch var error as PersistenceError
-      where error.code == .modelMissing && format.storeClass is any RecoveringStore.Type
+      where error.code == .modelMissing && (format as? any FileFormat)?.recoversModels == true
     {
       let advice = error.recovery.map { $0.text + " " } ?? ""
       error.recovery = .custom(advice + "Or make one of its records with heartwood recover-model.")

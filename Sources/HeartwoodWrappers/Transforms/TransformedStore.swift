@@ -98,15 +98,14 @@ extension TransformedStore {
   }
 }
 
-extension TransformedStore: FormKeepingStore {
+extension TransformedStore {
   /// Asks the store inside, if its files have several forms.
-  package static func options(
+  public static func options(
     _ options: StoreOptions,
     keepingFormOf file: StoreInput,
     _ setup: StoreSetup
   ) throws -> StoreOptions {
-    guard let base = Base.self as? any FormKeepingStore.Type else { return options }
-    return try base.options(options, keepingFormOf: try plain(file, Transform(options: options)), setup)
+    try Base.options(options, keepingFormOf: try plain(file, Transform(options: options)), setup)
   }
 }
 

@@ -70,7 +70,16 @@ enum GivesMoreThanIsWanted: SavingFlaw {
 /// Finds all records of an entity, whatever they are looked for by.
 enum FindsAll: SavingFlaw {
   static func fetch(_ base: SQLiteStore, _ fetch: RecordFetch) throws -> [ReferenceID]? {
-    try base.fetch(fetch.part(where: nil, sortedBy: fetch.sorts).limited(offset: fetch.offset, limit: fetch.limit))
+    let all = RecordFetch(
+      entity: fetch.entity,
+      predicate: nil,
+      sortDescriptors: fetch.sortDescriptors,
+      compiledPredicate: nil,
+      compiledSorts: fetch.compiledSorts,
+      offset: fetch.offset,
+      limit: fetch.limit
+    )
+    return try base.fetch(all)
   }
 }
 

@@ -325,7 +325,7 @@ import Testing
       .contents()
     let new = try Self.model(true)
     let mapping = try MappingModel.inferredMappingModel(forSourceModel: contents.model, destinationModel: new)
-    let plan = try #require(TablePlan(mapping, from: contents.model, to: new))
+    let plan = try #require(MigrationPlan(mapping, from: contents.model, to: new))
     let result = try TableMigration(plan, resolutions: .init(), allowsLoss: true, progress: .init()).run(contents)
     let (old, made) = (try #require(contents.tables[0].groups.first), try #require(result.tables[0].groups.first))
     // The name and the page are the same bytes in memory.

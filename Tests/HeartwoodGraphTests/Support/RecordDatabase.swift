@@ -44,6 +44,9 @@ final class RecordDatabase: Sendable {
   /// What an author may do wrong: references are one too few, and records are read with all others of their entity.
   let givesTooFewReferences = Mutex(false)
   let readsTooMuch = Mutex(false)
+  /// Whether the database finds, groups and changes records itself, and how often it has found some.
+  let answers = Mutex(false)
+  let answerCount = Mutex(0)
   /// How often all records of some entities were read.
   let loadCount = Mutex(0)
   /// How many records were asked for by their references.

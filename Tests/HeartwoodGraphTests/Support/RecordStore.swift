@@ -38,7 +38,7 @@ final class RecordStore: IncrementalStore, StoreClass {
     self.findDatabase = findDatabase
   }
 
-  private var database: RecordDatabase {
+  var database: RecordDatabase {
     get throws {
       if let database = connection.withLock({ $0 }) { return database }
       throw PersistenceError(.storeNotOpen, "The store is not connected.")
@@ -78,7 +78,7 @@ final class RecordStore: IncrementalStore, StoreClass {
     return metadata
   }
 
-  private var content: RecordDatabase.Content {
+  var content: RecordDatabase.Content {
     get throws { try draft.withLock { $0 } ?? database.current }
   }
 
@@ -187,9 +187,14 @@ final class RecordStore: IncrementalStore, StoreClass {
 
   private func set(_ record: RecordDatabase.Record?, _ id: ManagedObjectID) {
     guard case .integer(let number) = id.reference else { return }
+    put(record, number, of: id.entity)
+  }
+
+  /// Saves a record, or removes it.
+  func put(_ record: RecordDatabase.Record?, _ number: Int64, of entity: EntityDescription) {
     draft.withLock { draft in
       guard var changed = draft.take() else { return }
-      changed.records[id.entity.name, default: [:]][number] = record
+      changed.records[entity.name, default: [:]][number] = record
       // Records of another store come with their numbers, which no others get.
       changed.nextNumber = max(changed.nextNumber, number + 1)
       draft = changed

@@ -83,8 +83,8 @@ import Testing
 
   @Test func checksSortKeys() throws {
     let fixture = try ShopFixture()
-    func plan(_ key: String) throws -> SortPlan {
-      try SortPlan(FetchSortDescriptor(key), for: fixture.item, in: fixture.model)
+    func plan(_ key: String) throws -> CompiledSort {
+      try CompiledSort(FetchSortDescriptor(key), for: fixture.item, in: fixture.model)
     }
     _ = try plan("name")
     _ = try plan("shop.title")

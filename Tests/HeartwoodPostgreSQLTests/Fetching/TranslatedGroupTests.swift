@@ -25,7 +25,7 @@ import Testing
     _ keys: [String],
     _ functions: [String],
     _ fixture: TranslationFixture
-  ) throws -> SelectionPlan.Grouping {
+  ) throws -> CompiledGrouping {
     let selection = Selection(
       columns: try functions.enumerated().map { try ExpressionDescription(format: "\($1) AS c\($0)") },
       groupKeys: try keys.map { try ExpressionDescription(format: $0) }
@@ -36,7 +36,9 @@ import Testing
   private func expected(_ fetch: GroupFetch, _ fixture: TranslationFixture) throws -> [RecordGroup] {
     let table = fixture.contents.table(of: fixture.queries.item)
     let hidden = Set(try fetch.excluded.compactMap { try table.row(of: $0) })
-    return TableQuery(fixture.tables, table, where: fetch.records.plan, without: hidden).groups(by: fetch.grouping)
+    return TableQuery(fixture.tables, table, where: fetch.records.compiledPredicate, without: hidden).groups(
+      by: fetch.grouping
+    )
   }
 
   @Test(arguments: 0..<2)
@@ -54,7 +56,7 @@ import Testing
         without: hidden,
         isComplete: fixture.queries.number(0...1) == 0
       )
-      guard let found = try fixture.store.groups(fetch, scopes: fixture.contents.scopes) else { continue }
+      guard let found = try fixture.store.groups(fetch.scoped(fixture.contents.scopes)) else { continue }
       translated += 1
       let text = "\(functions) by \(keys) where \(String(describing: predicate))"
       let wanted = try expected(fetch, fixture)
@@ -95,7 +97,7 @@ import Testing
       by: try grouping(keys, [function], fixture),
       isComplete: true
     )
-    let found = try #require(try fixture.store.groups(fetch, scopes: fixture.contents.scopes))
+    let found = try #require(try fixture.store.groups(fetch.scoped(fixture.contents.scopes)))
     expectSame(found, try expected(fetch, fixture), function)
     let plan = try #require(try fixture.store.queryPlan(fetch))
     #expect(plan[0].contains(" GROUP BY ") == !keys.isEmpty)
@@ -109,7 +111,7 @@ import Testing
   func isLeftForMemory(_ keys: [String], _ function: String) throws {
     let fixture = try TranslationFixture(seed: 10)
     let fetch = GroupFetch(try fixture.fetch(nil), by: try grouping(keys, [function], fixture), isComplete: true)
-    #expect(try fixture.store.groups(fetch, scopes: fixture.contents.scopes) == nil)
+    #expect(try fixture.store.groups(fetch.scoped(fixture.contents.scopes)) == nil)
     #expect(try fixture.store.queryPlan(fetch) == nil)
   }
 

@@ -63,14 +63,13 @@ struct TranslationFixture {
   func fetch(_ predicate: FetchPredicate?, _ sorts: [FetchSortDescriptor] = [], _ offset: Int = 0, _ limit: Int? = nil)
     throws -> RecordFetch
   {
-    RecordFetch(
+    try RecordFetch(
       entity: queries.item,
       predicate: predicate,
       sortDescriptors: sorts,
-      plan: try predicate.map { try PredicateCompiler.compile($0, for: queries.item, in: queries.model) },
-      sorts: try sorts.map { try SortPlan($0, for: queries.item, in: queries.model) },
       offset: offset,
-      limit: limit
+      limit: limit,
+      in: queries.model
     )
   }
 
@@ -80,8 +79,8 @@ struct TranslationFixture {
   /// What all records in memory give.
   func expected(_ fetch: RecordFetch) -> [ReferenceID] {
     let table = contents.table(of: queries.item)
-    let query = TableQuery(tables, table, where: fetch.plan)
-    return query.rows(sortedBy: fetch.sorts, offset: fetch.offset, limit: fetch.limit).map(table.reference)
+    let query = TableQuery(tables, table, where: fetch.compiledPredicate)
+    return query.rows(sortedBy: fetch.compiledSorts, offset: fetch.offset, limit: fetch.limit).map(table.reference)
   }
 
   /// One to three of some names.

@@ -32,7 +32,7 @@ import Testing
     _ functions: [String],
     having: String?,
     _ fixture: TranslationFixture
-  ) throws -> SelectionPlan.Grouping {
+  ) throws -> CompiledGrouping {
     let selection = Selection(
       columns: try functions.enumerated().map { try ExpressionDescription(format: "\($1) AS c\($0)") },
       groupKeys: try keys.map { try ExpressionDescription(format: $0) },
@@ -45,7 +45,7 @@ import Testing
   private func expected(_ fetch: GroupFetch, _ fixture: TranslationFixture) throws -> [RecordGroup] {
     let table = fixture.contents.table(of: fixture.queries.item)
     let hidden = Set(try fetch.excluded.compactMap { try table.row(of: $0) })
-    let query = TableQuery(fixture.tables, table, where: fetch.records.plan, without: hidden)
+    let query = TableQuery(fixture.tables, table, where: fetch.records.compiledPredicate, without: hidden)
     return passing(query.groups(by: fetch.grouping), fetch)
   }
 
@@ -75,7 +75,7 @@ import Testing
         without: hidden,
         isComplete: fixture.queries.number(0...1) == 0
       )
-      guard let found = try fixture.store.groups(fetch, scopes: fixture.contents.scopes) else { continue }
+      guard let found = try fixture.store.groups(fetch.scoped(fixture.contents.scopes)) else { continue }
       translated += 1
       let text = "\(functions) by \(keys) having \(having ?? "") where \(String(describing: predicate))"
       let wanted = try expected(fetch, fixture)
@@ -121,7 +121,7 @@ import Testing
       by: try grouping(keys, [function], having: having, fixture),
       isComplete: true
     )
-    let found = try #require(try fixture.store.groups(fetch, scopes: fixture.contents.scopes))
+    let found = try #require(try fixture.store.groups(fetch.scoped(fixture.contents.scopes)))
     expectSame(found, try expected(fetch, fixture), "the condition on groups is tested, too")
     let plan = try #require(try fixture.store.queryPlan(fetch))
     #expect(plan[0].contains(" GROUP BY ") == !keys.isEmpty && plan[0].contains(" HAVING ") == (having != nil))
@@ -155,7 +155,7 @@ import Testing
       by: try grouping(keys, [function], having: nil, fixture),
       isComplete: true
     )
-    #expect(try fixture.store.groups(fetch, scopes: fixture.contents.scopes) == nil)
+    #expect(try fixture.store.groups(fetch.scoped(fixture.contents.scopes)) == nil)
     #expect(try fixture.store.queryPlan(fetch) == nil)
   }
 
@@ -168,7 +168,7 @@ import Testing
     )
     let plan = try #require(try fixture.store.queryPlan(fetch))
     #expect(!plan[0].contains("HAVING") && plan.last == "then test the condition on groups")
-    let found = try #require(try fixture.store.groups(fetch, scopes: fixture.contents.scopes))
+    let found = try #require(try fixture.store.groups(fetch.scoped(fixture.contents.scopes)))
     expectSame(passing(found, fetch), try expected(fetch, fixture), "")
   }
 

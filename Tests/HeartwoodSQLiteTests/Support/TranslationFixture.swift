@@ -67,14 +67,13 @@ struct TranslationFixture {
   func fetch(_ predicate: FetchPredicate?, _ sorts: [FetchSortDescriptor], _ offset: Int = 0, _ limit: Int? = nil)
     throws -> RecordFetch
   {
-    RecordFetch(
+    try RecordFetch(
       entity: queries.item,
       predicate: predicate,
       sortDescriptors: sorts,
-      plan: try predicate.map { try PredicateCompiler.compile($0, for: queries.item, in: queries.model) },
-      sorts: try sorts.map { try SortPlan($0, for: queries.item, in: queries.model) },
       offset: offset,
-      limit: limit
+      limit: limit,
+      in: queries.model
     )
   }
 
@@ -87,8 +86,8 @@ struct TranslationFixture {
   /// What all records in memory give.
   func expected(_ fetch: RecordFetch) -> [ReferenceID] {
     let table = contents.table(of: queries.item)
-    let query = TableQuery(tables, table, where: fetch.plan)
-    return query.rows(sortedBy: fetch.sorts, offset: fetch.offset, limit: fetch.limit).map(table.reference)
+    let query = TableQuery(tables, table, where: fetch.compiledPredicate)
+    return query.rows(sortedBy: fetch.compiledSorts, offset: fetch.offset, limit: fetch.limit).map(table.reference)
   }
 }
 
@@ -152,7 +151,7 @@ struct FoundObjects {
     count = try context.count(for: request)
     let entity = try #require(context.persistentStoreCoordinator.managedObjectModel.entity(named: request.entityName))
     let model = context.persistentStoreCoordinator.managedObjectModel
-    let sorts = try request.sortDescriptors.map { try SortPlan($0, for: entity, in: model) }
+    let sorts = try request.sortDescriptors.map { try CompiledSort($0, for: entity, in: model) }
     let evaluator = PredicateEvaluator(ObjectSource(context: context))
     keys = objects.map { object in sorts.map { evaluator.value($0.expression, object).scalar } }
   }
@@ -161,7 +160,7 @@ struct FoundObjects {
   func expectSame(_ expected: FoundObjects, _ request: FetchRequest<ManagedObject>, in queries: RandomQueries) throws {
     #expect(count == expected.count && ids.count == expected.ids.count, "\(request)")
     if request.fetchLimit == nil { #expect(Set(ids) == Set(expected.ids), "\(request)") }
-    let sorts = try request.sortDescriptors.map { try SortPlan($0, for: queries.item, in: queries.model) }
+    let sorts = try request.sortDescriptors.map { try CompiledSort($0, for: queries.item, in: queries.model) }
     for (left, right) in zip(keys, expected.keys) {
       #expect(!sorts.comes(left, before: right) && !sorts.comes(right, before: left), "\(request)")
     }

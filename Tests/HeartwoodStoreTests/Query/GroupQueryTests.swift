@@ -112,7 +112,7 @@ import Testing
     _ keys: [String],
     _ functions: [String],
     _ fixture: QueryFixture
-  ) throws -> SelectionPlan.Grouping {
+  ) throws -> CompiledGrouping {
     let selection = Selection(
       columns: try functions.enumerated().map { try ExpressionDescription(format: "\($1) AS c\($0)") },
       groupKeys: try keys.map { try ExpressionDescription(format: $0) }
@@ -123,7 +123,7 @@ import Testing
     let places = functions.map { function in functions.firstIndex(of: function) ?? 0 }
     var distinct: [Int] = []
     for place in places where !distinct.contains(place) { distinct.append(place) }
-    return SelectionPlan.Grouping(
+    return CompiledGrouping(
       keys: grouping.keys,
       aggregates: places.map { grouping.aggregates[distinct.firstIndex(of: $0) ?? 0] },
       having: nil
@@ -132,7 +132,7 @@ import Testing
 
   private func plainGroups(
     _ rows: [RowID],
-    _ grouping: SelectionPlan.Grouping,
+    _ grouping: CompiledGrouping,
     _ fixture: QueryFixture
   ) -> [(keys: [PropertyValue], values: [PropertyValue])] {
     let evaluator = PredicateEvaluator(fixture.tables)

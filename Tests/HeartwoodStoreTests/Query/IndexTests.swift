@@ -91,7 +91,7 @@ import Testing
     #expect(try query(table, "name BEGINSWITH 'name 1'").plan(sortedBy: []).indexName == "byName")
     #expect(try query(table, "name BEGINSWITH[c] 'name 1'").plan(sortedBy: []).indexName == nil)
     #expect(try query(table, "number == 1 OR note == nil").plan(sortedBy: []).indexName == nil)
-    let sort = try SortPlan(FetchSortDescriptor("number"), for: table.entity, in: model)
+    let sort = try CompiledSort(FetchSortDescriptor("number"), for: table.entity, in: model)
     let sorted = try query(table, "note != nil").plan(sortedBy: [sort], limit: 5)
     #expect(sorted.order == "number, selecting the first 5 by the index byNumber")
   }
@@ -105,7 +105,7 @@ import Testing
       #expect(try query(table, "name == 'name 7' AND number == 57", use).count() == 700)
       #expect(try query(table, "number > 98 OR number < 1", use).count() == 1400)
       #expect(try query(table, "NOT number >= 1", use).count() == 700)
-      let sort = try SortPlan(FetchSortDescriptor("number", ascending: false), for: table.entity, in: model)
+      let sort = try CompiledSort(FetchSortDescriptor("number", ascending: false), for: table.entity, in: model)
       let page = try query(table, "name != 'name 49'", use).rows(sortedBy: [sort], offset: 1, limit: 3)
       #expect(page == [198, 298, 398].map { RowID(group: 0, row: $0) })
     }
@@ -189,13 +189,17 @@ import Testing
 
   @Test func aSortFollowsWhatIsEqual() throws {
     let wide = try Wide()
-    let sort = try SortPlan(FetchSortDescriptor("due", ascending: false), for: wide.model.entities[0], in: wide.model)
+    let sort = try CompiledSort(
+      FetchSortDescriptor("due", ascending: false),
+      for: wide.model.entities[0],
+      in: wide.model
+    )
     let query = try wide.query("done == NO AND note CONTAINS '9'")
     #expect(query.plan(sortedBy: [sort], limit: 3).order == "due, selecting the first 3 by the index byDoneAndDue")
     #expect(query.rows(sortedBy: [sort], limit: 3) == [999, 989, 979].map { RowID(group: 0, row: $0) })
     let whole = try wide.query("note CONTAINS '9'")
     #expect(whole.plan(sortedBy: [sort], limit: 3).order == "due, selecting the first 3")
-    let byDone = try SortPlan(
+    let byDone = try CompiledSort(
       FetchSortDescriptor("done", ascending: false),
       for: wide.model.entities[0],
       in: wide.model

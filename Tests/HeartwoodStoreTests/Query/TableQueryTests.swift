@@ -29,7 +29,7 @@ import Testing
       let predicate = fixture.predicate(depth: 1)
       let descriptors = fixture.sorts()
       let plan = try PredicateCompiler.compile(predicate, for: fixture.item, in: fixture.model)
-      let sorts = try descriptors.map { try SortPlan($0, for: fixture.item, in: fixture.model) }
+      let sorts = try descriptors.map { try CompiledSort($0, for: fixture.item, in: fixture.model) }
       let expected = plainSorted(fixture, plainRows(fixture, table, plan), sorts)
       let (offset, limit) = (fixture.number(0...5), fixture.number(0...20))
       for use in [IndexUse.never, .always, .automatic] {
@@ -53,7 +53,7 @@ import Testing
     for _ in 0..<250 {
       let (predicate, descriptors) = try fixture.indexedQuery()
       let plan = try PredicateCompiler.compile(predicate, for: fixture.item, in: fixture.model)
-      let sorts = try descriptors.map { try SortPlan($0, for: fixture.item, in: fixture.model) }
+      let sorts = try descriptors.map { try CompiledSort($0, for: fixture.item, in: fixture.model) }
       let found = plainRows(fixture, table, plan)
       let expected = plainSorted(fixture, found, sorts)
       let (offset, limit) = (fixture.number(0...3), fixture.number(0...12))
@@ -87,9 +87,9 @@ import Testing
     return table.liveRows.filter { evaluator.matches(plan, .init(entityOrdinal: fixture.item.ordinal, row: $0)) }
   }
 
-  private func plainSorted(_ fixture: QueryFixture, _ rows: [RowID], _ sorts: [SortPlan]) -> [RowID] {
+  private func plainSorted(_ fixture: QueryFixture, _ rows: [RowID], _ sorts: [CompiledSort]) -> [RowID] {
     let evaluator = PredicateEvaluator(fixture.tables)
-    func value(_ row: RowID, _ sort: SortPlan) -> PropertyValue {
+    func value(_ row: RowID, _ sort: CompiledSort) -> PropertyValue {
       evaluator.value(sort.expression, .init(entityOrdinal: fixture.item.ordinal, row: row)).scalar
     }
     return rows.sorted { left, right in

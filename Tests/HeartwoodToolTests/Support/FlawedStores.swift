@@ -97,24 +97,26 @@ final class ForgettingStore: IncrementalStore, StoreClass {
   }
 }
 
-extension ForgettingStore: SelfMigratingStore {
-  static func migrate(
+extension ForgettingStore {
+  static var migratesStores: Bool { true }
+
+  static func migrateStore(
     _ migration: InStoreMigration,
     from source: StoreSetup,
     to destination: StoreSetup
   ) throws -> MigrationReport {
-    let report = try SQLiteStore.migrate(migration, from: source, to: destination)
+    let report = try SQLiteStore.migrateStore(migration, from: source, to: destination)
     let queue = try DatabaseQueue(path: destination.path ?? "")
     try queue.write { try $0.execute(sql: "DELETE FROM ZTODO WHERE Z_PK = 3") }
     try queue.close()
     return report
   }
 
-  static func foresee(
+  static func foreseeMigration(
     _ migration: InStoreMigration,
     from source: StoreSetup,
     to destination: StoreSetup
   ) throws -> MigrationReport {
-    try SQLiteStore.foresee(migration, from: source, to: destination)
+    try SQLiteStore.foreseeMigration(migration, from: source, to: destination)
   }
 }

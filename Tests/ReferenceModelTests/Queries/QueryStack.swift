@@ -82,7 +82,7 @@ struct PlainObjects: PredicateSource {
   }
 
   /// What an object is sorted by.
-  func keys(_ object: ManagedObject, _ sorts: [SortPlan]) -> [PropertyValue] {
+  func keys(_ object: ManagedObject, _ sorts: [CompiledSort]) -> [PropertyValue] {
     let evaluator = PredicateEvaluator(self)
     return sorts.map { evaluator.value($0.expression, object).scalar }
   }

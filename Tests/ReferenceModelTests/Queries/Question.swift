@@ -91,7 +91,7 @@ extension Question {
     let wanted = Set(matching.map(\.objectID))
     if Set(ids).count != ids.count { throw Mismatch("an object is found twice by \(self)") }
     if let other = ids.first(where: { !wanted.contains($0) }) { throw Mismatch("\(other) is found by \(self)") }
-    let sorts = try request.sortDescriptors.map { try SortPlan($0, for: entity, in: QueryModel.model) }
+    let sorts = try request.sortDescriptors.map { try CompiledSort($0, for: entity, in: QueryModel.model) }
     guard !sorts.isEmpty else { return }
     let expected = matching.map { plain.keys($0, sorts) }.sorted { sorts.comes($0, before: $1) }
     for (id, keys) in zip(ids, slice(expected)) {

@@ -279,8 +279,12 @@ struct CoreDataBinaryRecovery {
 
 // MARK: CoreDataBinaryStore: recovery
 
-extension CoreDataBinaryStore: RecoveringStore {
-  package static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel {
+extension CoreDataBinaryStore {
+  /// True.
+  public static var recoversModels: Bool { true }
+
+  /// Makes a model of the records of the file at `path`, as ``inferModel(from:options:)`` does, with notes of what is guessed.
+  public static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel? {
     let file = try StoreInput(try POSIXFileSystem().openFile(atPath: path))
     return try file.reading { try CoreDataBinaryRecovery(file).recovered() }
   }

@@ -169,9 +169,23 @@ struct BatchPass {
     _ plan: CompiledPredicate?
   ) throws -> BatchChoice.Part? {
     guard let plan else { return .all(try store.engine.table(of: entity)) }
-    let fetch = RecordFetch(entity: entity, predicate: predicate, sortDescriptors: [], plan: plan, sorts: [])
+    let fetch = fetch(entity, where: predicate, plan)
     if let found = try store.engine.find(fetch) { return .found(found) }
     return plan.destinationOrdinals.isEmpty ? .matching(plan, try store.engine.table(of: entity)) : nil
+  }
+
+  private func fetch(
+    _ entity: EntityDescription,
+    where predicate: FetchPredicate?,
+    _ plan: CompiledPredicate?
+  ) -> RecordFetch {
+    RecordFetch(
+      entity: entity,
+      predicate: predicate,
+      sortDescriptors: [],
+      compiledPredicate: plan,
+      compiledSorts: []
+    )
   }
 
   /// Those of entities whose records a store keeps.
@@ -331,15 +345,13 @@ extension BatchPass {
     _ result: inout BatchResult
   ) throws -> Bool {
     guard store.engine.readsAsNeeded, !model.hasDerivedAttributes else { return false }
-    let records = kept(entities, by: store).map { entity in
-      RecordFetch(entity: entity, predicate: predicate, sortDescriptors: [], plan: plan, sorts: [])
-    }
+    let records = kept(entities, by: store).map { fetch($0, where: predicate, plan) }
     let log = coordinator.log(.savedBatch)
-    let batch = RecordBatch(action, of: records, tellsReferences: needsIDs)
+    let batch = RecordBatch(action, of: records, needsReferences: needsIDs)
     guard let done = try store.engine.execute(batch, origin: origin) else { return false }
     log?.tell(store, count: done.count)
     result.count += done.count
-    let (ids, unlinked) = (Self.ids(done.references, in: store), Self.ids(done.unlinked, in: store))
+    let (ids, unlinked) = (Self.ids(done.references, in: store), Self.ids(done.unlinkedReferences, in: store))
     switch action {
     case .update:
       result.updatedObjectIDs.formUnion(ids)

@@ -95,9 +95,9 @@ extension FetchedResultsSectionKey {
   {
     switch source {
     case .keyPaths(let descriptor, let name):
-      let order = try SortPlan(descriptor, for: entity, in: model).expression
+      let order = try CompiledSort(descriptor, for: entity, in: model).expression
       guard let name else { return .paths(order: order, name: nil) }
-      return .paths(order: order, name: try SortPlan(FetchSortDescriptor(name), for: entity, in: model).expression)
+      return .paths(order: order, name: try CompiledSort(FetchSortDescriptor(name), for: entity, in: model).expression)
     case .computed(let name):
       return .computed { object in (object as? Object).flatMap(name) }
     }

@@ -30,7 +30,7 @@ enum LiveKeys {
 
 /// The order of objects in live results.
 struct LiveOrder {
-  let sorts: [SortPlan]
+  let sorts: [CompiledSort]
   /// The tables as they were when the results were fetched: they never change, so what is read from them does not either.
   let parts: [FetchPart]
   private let places: [ObjectIdentifier: Int]

@@ -17,7 +17,7 @@ public final class ManagedObjectModel: Sendable {
   /// `Entity/Person`, `Property/name/Entity/Person`.
   public let localizationDictionary: [String: String]
   /// Whether an entity has attributes that are computed when objects are saved.
-  package let hasDerivedAttributes: Bool
+  public let hasDerivedAttributes: Bool
   private let ordinalsByName: [String: Int]
 
   /// Makes a model of `definitions`.

@@ -22,7 +22,7 @@ extension PropertyDescription {
   }
 
   /// Whether an object may be saved without a value, or, for a relationship, without an object in it.
-  package var mayBeEmpty: Bool {
+  public var mayBeEmpty: Bool {
     switch self {
     case .attribute(let attribute): attribute.isOptional
     case .relationship(let relationship): relationship.mayBeEmpty

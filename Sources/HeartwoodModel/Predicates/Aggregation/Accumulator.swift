@@ -1,15 +1,22 @@
-/// What an aggregate knows of the records that it has seen. Two that saw different records can be put together.
-package enum Accumulator: Sendable {
+/// The state of an aggregate over the records that it has seen. Two that saw different records can be merged.
+///
+///     let accumulator = Accumulator.average(sum, count: 3)
+public enum Accumulator: Sendable {
+  /// The number of values.
   case count(Int64)
+  /// The sum of values.
   case sum(NumberSum)
+  /// The sum of values, and their number.
   case average(NumberSum, count: Int64)
-  /// The least value, or the greatest, so far.
+  /// The least value, or the greatest; null if there was none.
   case extreme(PropertyValue, isLeast: Bool)
-  /// All values, where a function has to see them at once.
+  /// All values, for a function that has to see them at once.
   case values(FetchFunction, [PropertyValue])
+  /// The different values, of which each counts once.
   case distinct(FetchFunction, Set<PropertyValue>)
 
-  package init(_ plan: AggregatePlan) {
+  /// The state before the first record.
+  public init(_ plan: CompiledAggregate) {
     switch plan.function {
     case .min, .max: self = .extreme(.null, isLeast: plan.function == .min)
     case let function where plan.isDistinct: self = .distinct(function, [])
@@ -20,8 +27,8 @@ package enum Accumulator: Sendable {
     }
   }
 
-  /// Takes the value of one more record. `nil` is not counted.
-  package mutating func add(_ value: PropertyValue) {
+  /// Takes the value of one more record. Null is not counted. O(1).
+  public mutating func add(_ value: PropertyValue) {
     if value.isNull { return }
     switch self {
     case .count(let count): self = .count(count + 1)
@@ -47,7 +54,7 @@ package enum Accumulator: Sendable {
   }
 
   /// Takes what another has seen, which is of the same aggregate.
-  package mutating func merge(_ other: Accumulator) {
+  public mutating func merge(_ other: Accumulator) {
     switch (self, other) {
     case (.count(let a), .count(let b)): self = .count(a + b)
     case (.sum(var sum), .sum(let more)):
@@ -70,7 +77,8 @@ package enum Accumulator: Sendable {
     return ScalarComparison([]).order(value, best).map { isLeast ? $0 < 0 : $0 > 0 } ?? false
   }
 
-  package var result: PropertyValue {
+  /// The value of the aggregate.
+  public var result: PropertyValue {
     switch self {
     case .count(let count): .integer(count)
     case .sum(let sum): sum.value.propertyValue
@@ -84,14 +92,15 @@ package enum Accumulator: Sendable {
 
 // MARK: NumberSum
 
-/// The sum of numbers of any kind, to which more can be added in any order.
+/// A sum of numbers of any kind, to which more can be added in any order.
 ///
-/// Integers are added exactly, and only their whole sum has to fit; where it does not, it becomes a double.
-package struct NumberSum: Sendable {
+/// Integers are added exactly. Only the whole sum has to fit into 64 bits; if it does not, it becomes a double.
+public struct NumberSum: Sendable {
   private var integers: Int128 = 0
   private var others: NumericValue?
 
-  package init() {}
+  /// The sum of no numbers.
+  public init() {}
 
   package mutating func add(_ number: NumericValue) {
     if case .integer(let integer) = number {
@@ -101,11 +110,11 @@ package struct NumberSum: Sendable {
     others = others.map { NumericValue.apply(.add, $0, number) ?? $0 } ?? number
   }
 
-  /// Adds a sum of integers.
-  package mutating func add(_ sum: Int128) { integers += sum }
+  /// Adds an integer, or a sum of integers.
+  public mutating func add(_ sum: Int128) { integers += sum }
 
-  /// Adds a sum of doubles.
-  package mutating func add(_ sum: Double) { add(.double(sum)) }
+  /// Adds a double, or a sum of doubles.
+  public mutating func add(_ sum: Double) { add(.double(sum)) }
 
   mutating func add(_ sum: NumberSum) {
     integers += sum.integers
@@ -118,16 +127,16 @@ package struct NumberSum: Sendable {
   }
 }
 
-// MARK: AggregatePlan
+// MARK: CompiledAggregate
 
-/// What is made of the records of a group: their number, a sum and the like.
-package struct AggregatePlan: Sendable {
+/// A value that is made of the records of a group: their number, a sum and the like.
+public struct CompiledAggregate: Sendable {
   /// One of the functions that take a collection.
-  package let function: FetchFunction
-  /// What is taken of each record.
-  package let operand: CompiledExpression
+  public let function: FetchFunction
+  /// The value of each record.
+  public let operand: CompiledExpression
   /// Whether values that are the same count once.
-  package let isDistinct: Bool
+  public let isDistinct: Bool
 
   package init(_ function: FetchFunction, of operand: CompiledExpression, isDistinct: Bool = false) {
     self.function = function
@@ -135,21 +144,41 @@ package struct AggregatePlan: Sendable {
     self.isDistinct = isDistinct
   }
 
-  /// Whether it is the number of records, of which each counts.
-  package var countsRecords: Bool {
+  /// Whether it is the number of records.
+  public var countsRecords: Bool {
     if case .subject = operand, function == .count { !isDistinct } else { false }
+  }
+}
+
+// MARK: CompiledGrouping
+
+/// How records become groups, checked against an entity.
+public struct CompiledGrouping: Sendable {
+  /// The values by which records are grouped. If there are none, all records are one group, which is there even if there are no records.
+  public let keys: [CompiledExpression]
+  /// The aggregates of each group.
+  public let aggregates: [CompiledAggregate]
+  /// The condition on groups; nil if all count. Its variables are the keys, and then the aggregates.
+  public let having: CompiledPredicate?
+
+  package init(keys: [CompiledExpression], aggregates: [CompiledAggregate], having: CompiledPredicate? = nil) {
+    self.keys = keys
+    self.aggregates = aggregates
+    self.having = having
   }
 }
 
 // MARK: RecordGroup
 
-/// Records that have the same values of some expressions, and what is known of them.
-package struct RecordGroup: Sendable {
-  /// The values that the records have in common.
-  package let keys: [PropertyValue]
-  package var accumulators: [Accumulator]
+/// Records that have the same keys, and their aggregates.
+public struct RecordGroup: Sendable {
+  /// The values that the records have in common, in the order of ``CompiledGrouping/keys``.
+  public let keys: [PropertyValue]
+  /// The aggregates, in the order of ``CompiledGrouping/aggregates``.
+  public package(set) var accumulators: [Accumulator]
 
-  package init(keys: [PropertyValue], accumulators: [Accumulator]) {
+  /// Makes a group of its keys and its aggregates.
+  public init(keys: [PropertyValue], accumulators: [Accumulator]) {
     self.keys = keys
     self.accumulators = accumulators
   }
@@ -174,12 +203,12 @@ package struct RecordGroup: Sendable {
 /// Groups to which more records come, in the order in which the groups were met first.
 package struct RecordGroups {
   package private(set) var groups: [RecordGroup]
-  private let grouping: SelectionPlan.Grouping
+  private let grouping: CompiledGrouping
   /// Where the group of some keys is; made when it is needed.
   private var places: [[PropertyValue]: Int]?
 
   /// - Parameter groups: of which no two have the same keys.
-  package init(_ groups: [RecordGroup] = [], by grouping: SelectionPlan.Grouping) {
+  package init(_ groups: [RecordGroup] = [], by grouping: CompiledGrouping) {
     self.groups = groups
     self.grouping = grouping
   }

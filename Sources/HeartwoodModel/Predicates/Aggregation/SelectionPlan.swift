@@ -2,27 +2,12 @@ package import HeartwoodFoundation
 
 /// What a fetch gives instead of objects, checked against an entity.
 package struct SelectionPlan: Sendable {
-  /// How records become groups.
-  package struct Grouping: Sendable {
-    /// By what; without any there is one group of all, also where there are no records.
-    package let keys: [CompiledExpression]
-    package let aggregates: [AggregatePlan]
-    /// Which groups count, as a condition on the values of the keys and then the aggregates.
-    package let having: CompiledPredicate?
-
-    package init(keys: [CompiledExpression], aggregates: [AggregatePlan], having: CompiledPredicate? = nil) {
-      self.keys = keys
-      self.aggregates = aggregates
-      self.having = having
-    }
-  }
-
   package let names: [String]
   /// The values of a record; where there are groups, of the variables that hold a group's keys and then its aggregates.
   package let columns: [CompiledExpression]
-  package let grouping: Grouping?
+  package let grouping: CompiledGrouping?
   /// In the same terms as the columns.
-  package let sorts: [SortPlan]
+  package let sorts: [CompiledSort]
   /// Whether of rows that are the same only the first is given. Records without groups are made groups for that.
   package let isDistinct: Bool
 }
@@ -73,8 +58,8 @@ extension SelectionPlan {
   fileprivate init(
     _ columns: [ExpressionDescription],
     _ plans: [CompiledExpression],
-    _ grouping: Grouping?,
-    _ sorts: [SortPlan],
+    _ grouping: CompiledGrouping?,
+    _ sorts: [CompiledSort],
     isDistinct: Bool
   ) {
     self.names = columns.map(\.name)
@@ -124,7 +109,7 @@ private struct SelectionCompiler {
     let having = try selection.having.map { predicate throws(FetchPredicateError) in try compile(predicate) }
     let sorts = try selection.sorts.map { sort throws(FetchPredicateError) in try compile(sort, selection) }
     let grouping = compiler.groupScope.map { scope in
-      SelectionPlan.Grouping(keys: scope.keys.map(\.plan), aggregates: scope.aggregates.map(\.plan), having: having)
+      CompiledGrouping(keys: scope.keys.map(\.plan), aggregates: scope.aggregates.map(\.plan), having: having)
     }
     return SelectionPlan(
       selection.columns,
@@ -153,11 +138,11 @@ private struct SelectionCompiler {
   private mutating func compile(
     _ sort: FetchSortDescriptor,
     _ selection: Selection
-  ) throws(FetchPredicateError) -> SortPlan {
+  ) throws(FetchPredicateError) -> CompiledSort {
     let column = selection.columns.first { $0.name == sort.keyPath }
     let expression = column?.expression ?? FetchExpression(keyPath: sort.keyPath)
     let (plan, kind) = try compile(expression)
-    if kind.isOrdered { return SortPlan(sort, by: plan) }
+    if kind.isOrdered { return CompiledSort(sort, by: plan) }
     throw mistake(.typeMismatch, "This is \(kind.title), which has no order to sort by.", in: expression)
   }
 
@@ -204,7 +189,7 @@ struct GroupScope {
   /// What the records are grouped by.
   private(set) var keys: [(expression: FetchExpression, plan: CompiledExpression, kind: ExpressionKind)] = []
   /// The aggregates that have been asked for, each once.
-  private(set) var aggregates: [(expression: FetchExpression, plan: AggregatePlan, kind: ExpressionKind)] = []
+  private(set) var aggregates: [(expression: FetchExpression, plan: CompiledAggregate, kind: ExpressionKind)] = []
   /// The columns that can be named by variables.
   var columns: [String: FetchExpression] = [:]
 
@@ -222,7 +207,7 @@ struct GroupScope {
   }
 
   /// Asks for an aggregate. All keys have to be known.
-  mutating func add(_ expression: FetchExpression, _ plan: AggregatePlan, _ kind: ExpressionKind)
+  mutating func add(_ expression: FetchExpression, _ plan: CompiledAggregate, _ kind: ExpressionKind)
     -> PredicateCompiler.Compiled
   {
     aggregates.append((expression, plan, kind))
@@ -320,7 +305,7 @@ extension PredicateCompiler {
       let needed = form.function.isExtreme ? "values that have an order" : "numbers"
       throw fault(.typeMismatch, "\(form.function.rawValue) is made of \(needed), and this is \(kind.title).", at: 0)
     }
-    let aggregate = AggregatePlan(form.function, of: plan, isDistinct: form.isDistinct)
+    let aggregate = CompiledAggregate(form.function, of: plan, isDistinct: form.isDistinct)
     return groupScope?.add(expression, aggregate, form.function.isExtreme ? kind : .number)
   }
 

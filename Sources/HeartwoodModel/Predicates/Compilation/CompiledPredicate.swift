@@ -1,20 +1,53 @@
-/// A predicate that has been checked against an entity: keys are ordinals, constants are computed, variables have places.
-package indirect enum CompiledPredicate: Sendable, Hashable {
+public import HeartwoodFoundation
+
+/// A predicate that has been checked against an entity: keys are ordinals, constants are computed, the types of both sides of each comparison
+/// fit, and variables of subqueries are numbers.
+///
+/// A store translates it into its own language; see ``RecordFetch``. More cases may come in a minor version, so a `switch` over it needs a
+/// `default` that declines.
+///
+/// A condition holds or does not hold. There is no third answer: a comparison with nil is true or false, and `NOT` turns it around.
+public indirect enum CompiledPredicate: Sendable, Hashable {
+  /// Always or never.
   case literal(Bool)
+  /// If the condition does not hold.
   case not(CompiledPredicate)
+  /// If all conditions hold; always if there are none.
   case and([CompiledPredicate])
+  /// If one of the conditions holds; never if there are none.
   case or([CompiledPredicate])
+  /// If two values compare so.
   case comparison(CompiledComparison)
 }
 
+extension CompiledPredicate {
+  /// Compiles a predicate for objects of an entity. O(size of the predicate).
+  ///
+  /// - Parameter now: the date that `now()` stands for.
+  /// - Throws: ``FetchPredicateError`` with the place of the mistake in the predicate as text.
+  public init(
+    _ predicate: FetchPredicate,
+    for entity: EntityDescription,
+    in model: ManagedObjectModel,
+    now: Date = Date()
+  ) throws(FetchPredicateError) {
+    self = try PredicateCompiler.compile(predicate, for: entity, in: model, now: now)
+  }
+}
+
 /// A comparison whose sides fit its operator.
-package struct CompiledComparison: Sendable, Hashable {
-  package let left: CompiledExpression
-  package let comparator: FetchComparison.Comparator
-  package let right: CompiledExpression
-  package let modifier: FetchComparison.Modifier
-  package let options: FetchComparison.Options
-  /// What a constant right side of `LIKE` or `MATCHES` says.
+public struct CompiledComparison: Sendable, Hashable {
+  /// The left side.
+  public let left: CompiledExpression
+  /// How both sides are compared.
+  public let comparator: FetchComparison.Comparator
+  /// The right side.
+  public let right: CompiledExpression
+  /// Whether the left side is compared itself, or each or one of its elements.
+  public let modifier: FetchComparison.Modifier
+  /// What the comparison of strings ignores.
+  public let options: FetchComparison.Options
+  /// The pattern of a constant right side of `LIKE` or `MATCHES`.
   package let pattern: CompiledPattern?
 
   package init(
@@ -35,8 +68,8 @@ package struct CompiledComparison: Sendable, Hashable {
 }
 
 extension CompiledComparison {
-  /// The same comparison with its sides exchanged, where there is one.
-  package var mirrored: CompiledComparison? {
+  /// The same comparison with its sides exchanged; nil if the operator has no counterpart.
+  public var mirrored: CompiledComparison? {
     let mirror: FetchComparison.Comparator
     switch comparator {
     case .equalTo, .notEqualTo: mirror = comparator
@@ -75,12 +108,14 @@ extension CompiledComparison {
 
 extension CompiledComparison {
   // The pattern is made of the right side.
-  package static func == (left: CompiledComparison, right: CompiledComparison) -> Bool {
+  /// Whether both compare the same values in the same way.
+  public static func == (left: CompiledComparison, right: CompiledComparison) -> Bool {
     left.left == right.left && left.comparator == right.comparator && left.right == right.right
       && left.modifier == right.modifier && left.options == right.options
   }
 
-  package func hash(into hasher: inout Hasher) {
+  /// Hashes what both sides are and how they are compared.
+  public func hash(into hasher: inout Hasher) {
     hasher.combine(left)
     hasher.combine(comparator)
     hasher.combine(right)
@@ -89,45 +124,60 @@ extension CompiledComparison {
   }
 }
 
-/// An expression that has been checked against an entity.
-package indirect enum CompiledExpression: Sendable, Hashable {
+/// An expression that has been checked against an entity. More cases may come in a minor version.
+public indirect enum CompiledExpression: Sendable, Hashable {
+  /// A value that does not depend on the tested object.
   case constant(EvaluatedValue)
   /// The object that is tested.
   case subject
-  /// The object that a subquery tests; 0 is the outermost one's.
+  /// The object that a subquery tests; 0 is that of the outermost subquery. In expressions over groups: a key or an aggregate, in the order of
+  /// ``CompiledGrouping``.
   case variable(Int)
   /// A property of an object, or of each object of a collection.
   case property(of: CompiledExpression, CompiledProperty)
+  /// A list of values.
   case aggregate([CompiledExpression])
-  /// A value made of a collection.
+  /// A value made of a collection, such as its number of elements.
   case collection(CollectionOperator, CompiledExpression)
+  /// A number computed from two others.
   case arithmetic(CompiledExpression, FetchExpression.ArithmeticOperator, CompiledExpression)
+  /// The result of a function.
   case function(FetchFunction, [CompiledExpression])
+  /// The objects of a collection that meet a condition.
   case subquery(CompiledExpression, variable: Int, CompiledPredicate)
+  /// An element of a collection.
   case element(of: CompiledExpression, ElementIndex)
+  /// A value as one of another type.
   case cast(CompiledExpression, FetchExpression.CastType)
+  /// The first value if the condition holds, and otherwise the second.
   case conditional(CompiledPredicate, CompiledExpression, CompiledExpression)
 
-  package enum ElementIndex: Sendable, Hashable {
-    case first, last
+  /// The place of an element in a collection.
+  public enum ElementIndex: Sendable, Hashable {
+    /// The first one.
+    case first
+    /// The last one.
+    case last
+    /// The one at a place that is computed.
     case at(CompiledExpression)
   }
 }
 
-/// A property as a plan names it.
-package struct CompiledProperty: Sendable, Hashable {
-  /// The ordinal in the entity that the path has reached, and in its subentities.
-  package let ordinal: Int
+/// A property that an expression reads.
+public struct CompiledProperty: Sendable, Hashable {
+  /// The ordinal of the property in the entity that the path has reached, and in its subentities.
+  public let ordinal: Int
   /// The type of an attribute; nil for relationships.
-  package let attributeType: AttributeType?
-  package let isToMany: Bool
-  /// The ordinal of the entity that a relationship leads to.
-  package let destination: Int?
+  public let attributeType: AttributeType?
+  /// Whether it is a to-many relationship.
+  public let isToMany: Bool
+  /// The ordinal of a relationship's destination entity; nil for attributes.
+  public let destination: Int?
 }
 
 extension CompiledPredicate {
-  /// The conditions that all have to hold; none where it holds always.
-  package var conjuncts: [CompiledPredicate] {
+  /// The conditions that all have to hold; empty if the predicate always holds. O(size of the predicate).
+  public var conjuncts: [CompiledPredicate] {
     switch self {
     case .literal(true): []
     case .and(let terms): terms.flatMap(\.conjuncts)
@@ -140,13 +190,13 @@ extension CompiledPredicate {
 }
 
 extension CompiledExpression {
-  /// The constant value, where it is one.
-  package var constant: EvaluatedValue? {
+  /// The value of a constant; nil for other expressions.
+  public var constant: EvaluatedValue? {
     if case .constant(let value) = self { value } else { nil }
   }
 
-  /// The property of the tested object itself that this is, or nil.
-  package var ownProperty: CompiledProperty? {
+  /// The property, if the expression is one of the tested object itself; otherwise nil.
+  public var ownProperty: CompiledProperty? {
     if case .property(of: .subject, let property) = self { property } else { nil }
   }
 }

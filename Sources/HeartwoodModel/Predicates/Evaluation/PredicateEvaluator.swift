@@ -287,9 +287,11 @@ package enum CompiledPattern: Sendable {
 
 // MARK: EvaluatedValue
 
-/// A value while a predicate is evaluated: one, or several of a collection. Objects are ``PropertyValue/toOne(_:)``.
-package enum EvaluatedValue: Sendable, Hashable {
+/// A value in a predicate: one value, or the values of a collection. Objects are ``PropertyValue/toOne(_:)``.
+public enum EvaluatedValue: Sendable, Hashable {
+  /// A single value, which may be null.
   case one(PropertyValue)
+  /// A collection.
   case many([EvaluatedValue])
 
   /// A to-many relationship becomes a collection of objects.
@@ -297,15 +299,16 @@ package enum EvaluatedValue: Sendable, Hashable {
     if case .toMany(let ids) = value { self = .many(ids.map { .one(.toOne($0)) }) } else { self = .one(value) }
   }
 
-  package static let null = EvaluatedValue.one(.null)
+  /// A single null.
+  public static let null = EvaluatedValue.one(.null)
 
-  /// The one value; `null` for a collection.
-  package var scalar: PropertyValue {
+  /// The single value; null for a collection.
+  public var scalar: PropertyValue {
     if case .one(let value) = self { value } else { .null }
   }
 
-  /// The elements of a collection; `nil` has none, and one value is the only element.
-  package var elements: [EvaluatedValue] {
+  /// The elements of a collection. A single value is its own only element, and null has none.
+  public var elements: [EvaluatedValue] {
     switch self {
     case .one(.null): []
     case .one: [self]

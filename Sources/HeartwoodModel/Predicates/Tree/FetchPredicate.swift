@@ -328,3 +328,17 @@ extension FetchExpression: Codable {
     try self.init(format: decoder.singleValueContainer().decode(String.self))
   }
 }
+
+extension FetchPredicate {
+  /// The conditions that all have to hold, in the order of ``CompiledPredicate/conjuncts``.
+  package var conjuncts: [FetchPredicate] {
+    switch self {
+    case .and(let terms): terms.flatMap(\.conjuncts)
+    // A condition holds or does not: neither of two holds if both do not.
+    case .not(.or(let terms)): terms.flatMap { FetchPredicate.not($0).conjuncts }
+    case .not(.not(let term)): term.conjuncts
+    case .literal(true): []
+    case .literal, .not, .or, .comparison: [self]
+    }
+  }
+}

@@ -34,16 +34,24 @@ public struct FetchSortDescriptor: Sendable, Hashable, Codable {
   }
 }
 
-// MARK: SortPlan
+// MARK: CompiledSort
 
 /// A sort descriptor that has been checked against an entity.
-package struct SortPlan: Sendable {
-  package let expression: CompiledExpression
-  package let isAscending: Bool
+///
+/// The order of values is total: nil comes first, then the values, then numbers that are no number.
+public struct CompiledSort: Sendable {
+  /// The value by which records are sorted.
+  public let expression: CompiledExpression
+  /// Whether the least value comes first.
+  public let isAscending: Bool
+  /// How strings are compared.
+  public let comparison: FetchSortDescriptor.Comparison
   package let ordering: SortOrdering
 
-  /// - Throws: ``FetchPredicateError`` where the entity has no such key path, or where it leads to what has no order.
-  package init(
+  /// Compiles a sort descriptor for objects of an entity.
+  ///
+  /// - Throws: ``FetchPredicateError`` if the entity has no such key path, or if its values have no order.
+  public init(
     _ descriptor: FetchSortDescriptor,
     for entity: EntityDescription,
     in model: ManagedObjectModel
@@ -56,11 +64,12 @@ package struct SortPlan: Sendable {
   init(_ descriptor: FetchSortDescriptor, by expression: CompiledExpression) {
     self.expression = expression
     self.isAscending = descriptor.isAscending
+    self.comparison = descriptor.comparison
     self.ordering = SortOrdering(descriptor.comparison)
   }
 }
 
-extension [SortPlan] {
+extension [CompiledSort] {
   /// Whether one row of values, one for each descriptor, comes before another.
   package func comes(_ left: [PropertyValue], before right: [PropertyValue]) -> Bool {
     for (index, sort) in enumerated() {

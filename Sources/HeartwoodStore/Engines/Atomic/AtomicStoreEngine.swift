@@ -338,8 +338,8 @@ extension StoreSetup {
     keepsHistory(description) ? contents.history : nil
   }
 
-  /// Whether a new store takes over the history of the one that it is made of.
-  package func keepsHistory(_ description: StoreTypeDescription) -> Bool {
+  /// Returns whether a new store of a type takes over the history of the store that it is made of.
+  public func keepsHistory(_ description: StoreTypeDescription) -> Bool {
     let isLeftOut = options.isSet(.tracksPersistentHistory) && !options[.tracksPersistentHistory]
     return description.capabilities.supports(.history) && !isLeftOut
   }

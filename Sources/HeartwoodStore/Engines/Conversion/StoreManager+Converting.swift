@@ -53,7 +53,7 @@ extension StoreManager {
     try progress.begin(.migrating)
     do {
       _ = try migrateInStore(
-        TablePlan(keeping: model),
+        MigrationPlan(keeping: model),
         of: StoreOrigin(store.engine.metadata, model, configurationName: store.configurationName),
         from: Request(type: request.type, place: place, options: store.options),
         to: request,

@@ -80,10 +80,10 @@ extension IncrementalStoreEngine {
   /// Records what a store itself has done to many records.
   ///
   /// - Parameter done: with all references.
-  func record(_ batch: RecordBatch, _ done: BatchedRecords, _ origin: SaveOrigin) throws {
+  func record(_ batch: RecordBatch, _ done: RecordBatchResult, _ origin: SaveOrigin) throws {
     try record(origin) {
       let entities = setup.model.entities
-      let unlinked = done.unlinkedProperties.map { link in
+      let unlinked = done.unlinked.map { link in
         // Records that are gone were not updated.
         let gone = Set(done.references[link.entityOrdinal] ?? [])
         return RecordedChanges(

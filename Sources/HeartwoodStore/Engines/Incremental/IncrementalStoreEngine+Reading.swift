@@ -29,13 +29,11 @@ extension IncrementalStoreEngine {
   }
 
   package func fileFaults(limit: Int) throws -> [String] {
-    guard let store = store as? any SelfExaminingStore else { return [] }
-    return try using { try store.reading { try store.faults(limit: limit) } }
+    try using { try store.reading { try store.damage(limit: limit) } }
   }
 
   package func unreadableValues(limit: Int) throws -> UnreadableValues {
-    guard let store = store as? any SelfExaminingStore else { return UnreadableValues(limit: limit) }
-    return try using { try store.reading { try store.unreadableValues(limit: limit) } }
+    try using { try store.reading { try store.unreadableValues(limit: limit) } }
   }
 
   package func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
@@ -90,13 +88,12 @@ extension IncrementalStoreEngine {
   }
 
   package func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
-    guard let store = store as? any GroupingStore, wholeTable(of: fetch.records.entity) == nil else { return nil }
-    return try usingForReading { try store.groups(fetch, scopes: scopes) }
+    guard wholeTable(of: fetch.records.entity) == nil else { return nil }
+    return try usingForReading { try store.groups(fetch.scoped(scopes)) }
   }
 
   package func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? {
-    guard let store = store as? any GroupingStore else { return nil }
-    return try queryPlan(of: fetch.records.entity) { try store.queryPlan(fetch) }
+    try queryPlan(of: fetch.records.entity) { try store.queryPlan(fetch) }
   }
 
   private func queryPlan(of entity: EntityDescription, _ lines: () throws -> [String]?) throws -> QueryPlan.Step? {
@@ -345,16 +342,29 @@ extension IncrementalStoreEngine {
       let passing = Set(TableQuery(tables, table, where: rest, among: rows).rows())
       rows = rows.filter(passing.contains)
     }
-    if !narrowed.isSorted { rows = tables.sorted(rows, by: fetch.sorts, entityOrdinal: fetch.entity.ordinal) }
+    if !narrowed.isSorted { rows = tables.sorted(rows, by: fetch.compiledSorts, entityOrdinal: fetch.entity.ordinal) }
     return FoundRecords(rows: Array(rows.dropFirst(fetch.offset).prefix(fetch.limit ?? .max)), table: table)
   }
 
-  /// The part of a fetch that the store can answer; nil where what is left cannot be evaluated on the records that it leads to.
+  /// The part of a fetch that the store can answer; nil if it can answer none of the conditions, or if the rest cannot be evaluated on the
+  /// records that are read for it.
   private func narrowed(_ fetch: RecordFetch) throws -> NarrowedFetch? {
-    guard let narrowed = try (store as? any NarrowingStore)?.narrowed(fetch), !narrowed.survey(fetch).isOpaque else {
-      return nil
+    var (answered, rest): ([RecordFetch], [CompiledPredicate]) = ([], [])
+    for part in fetch.conjuncts {
+      if try store.canAnswer(part) {
+        answered.append(part)
+      } else if let condition = part.compiledPredicate {
+        rest.append(condition)
+      }
     }
-    return narrowed
+    if answered.isEmpty { return nil }
+    let isSorted = try store.canAnswer(fetch.ofAllInOrder)
+    let narrowed = NarrowedFetch(
+      part: fetch.part(of: answered, isSorted: isSorted),
+      rest: rest.isEmpty ? nil : .and(rest),
+      isSorted: isSorted
+    )
+    return narrowed.survey(fetch).isOpaque ? nil : narrowed
   }
 
   /// The tables with the records of `references` and what is looked at from them.
@@ -373,22 +383,34 @@ extension IncrementalStoreEngine {
     guard let narrowed = try narrowed(fetch), let lines = try store.queryPlan(narrowed.part) else { return nil }
     let (known, _) = try knownTable(of: fetch.entity)
     let query = TableQuery(QueryTables(tables: [], scopes: scopes), known, where: narrowed.rest, indexUse: .never)
-    var step = query.plan(sortedBy: narrowed.isSorted ? [] : fetch.sorts, offset: fetch.offset, limit: fetch.limit)
+    var step = query.plan(
+      sortedBy: narrowed.isSorted ? [] : fetch.compiledSorts,
+      offset: fetch.offset,
+      limit: fetch.limit
+    )
     step.storeLines = lines
     return step
   }
 }
 
-extension NarrowedFetch {
+/// The part of a fetch that a store can answer, and the rest of it.
+private struct NarrowedFetch {
+  /// Finds all records that are meant, and others, without the limits of the fetch.
+  let part: RecordFetch
+  /// The conditions that the store cannot test; nil if it tests all of them.
+  let rest: CompiledPredicate?
+  /// Whether the records come in the order of the fetch.
+  let isSorted: Bool
+
   /// What is looked at in memory.
-  fileprivate func survey(_ fetch: RecordFetch) -> DependencySurvey {
-    DependencySurvey(rest, isSorted ? [] : fetch.sorts.map(\.expression))
+  func survey(_ fetch: RecordFetch) -> DependencySurvey {
+    DependencySurvey(rest, isSorted ? [] : fetch.compiledSorts.map(\.expression))
   }
 }
 
 extension QueryTables {
   /// Rows of an entity in another order; those that it leaves alike stay as they are.
-  fileprivate func sorted(_ rows: [RowID], by sorts: [SortPlan], entityOrdinal: Int) -> [RowID] {
+  fileprivate func sorted(_ rows: [RowID], by sorts: [CompiledSort], entityOrdinal: Int) -> [RowID] {
     if sorts.isEmpty { return rows }
     let values = values(sorts.map(\.expression), of: rows, entityOrdinal: entityOrdinal)
     let keys = rows.indices.map { Array(values[($0 * sorts.count)..<(($0 + 1) * sorts.count)]) }

@@ -179,7 +179,8 @@ extension IncrementalStoreEngine {
       guard try keys.count <= Self.fewRecords || keys.count < store.estimatedCount(of: entity) / 4 else { return nil }
       for start in stride(from: 0, to: keys.count, by: Self.keysPerFetch) {
         let predicate = constraint.predicate(keys[start..<min(keys.count, start + Self.keysPerFetch)])
-        guard let references = try store.fetch(try fetch(predicate, of: entity)) else { return nil }
+        guard let references = try store.fetch(try RecordFetch(entity: entity, predicate: predicate, in: setup.model))
+        else { return nil }
         let table = try readMissing(references, of: entity)
         rows += try references.compactMap { reference in
           try table.row(of: reference).map { UniqueRow(entityOrdinal: entity.ordinal, row: $0) }
@@ -187,16 +188,6 @@ extension IncrementalStoreEngine {
       }
     }
     return rows
-  }
-
-  private func fetch(_ predicate: FetchPredicate, of entity: EntityDescription) throws -> RecordFetch {
-    RecordFetch(
-      entity: entity,
-      predicate: predicate,
-      sortDescriptors: [],
-      plan: try PredicateCompiler.compile(predicate, for: entity, in: setup.model),
-      sorts: []
-    )
   }
 }
 
@@ -221,8 +212,8 @@ extension IncrementalStoreEngine {
   /// Nothing was done: the records go through memory.
   private struct Declined: Error {}
 
-  package func execute(_ batch: RecordBatch, origin: SaveOrigin) throws -> BatchedRecords? {
-    guard let store = store as? any BatchingStore, canLeave(batch) else { return nil }
+  package func execute(_ batch: RecordBatch, origin: SaveOrigin) throws -> RecordBatchResult? {
+    guard canLeave(batch) else { return nil }
     try checkPlace()
     return try using {
       // The store may make another error of ours.
@@ -285,7 +276,7 @@ extension IncrementalStoreEngine {
 
 extension RecordBatch {
   /// The same, with the references of the records to be told.
-  fileprivate var tellingReferences: RecordBatch { RecordBatch(action, of: records, tellsReferences: true) }
+  fileprivate var tellingReferences: RecordBatch { RecordBatch(action, of: records, needsReferences: true) }
 
   /// Whether it deletes records of which the history is to keep values: these have to be read.
   fileprivate var forgetsPreservedValues: Bool {

@@ -6,7 +6,7 @@ import Synchronization
 
 extension IncrementalStoreEngine {
   package func snapshot() throws -> PersistentStore? {
-    guard let store = store as? any SnapshottingStore, !isWhollyKnown else { return nil }
+    guard !isWhollyKnown else { return nil }
     return try withStoreErrors(.fileReadFailed, "The store could not keep what it holds now.") {
       try usingForReading {
         guard let snapshot = try store.snapshot() else { return nil }

@@ -224,8 +224,7 @@ extension IncrementalStoreEngine {
 
   /// Calls `body`, which saves. If the store can, others read while it waits for the disk.
   private func saving<Result>(_ body: () throws -> Result) throws -> Result {
-    guard let store = store as? any ReadableWhileSavingStore else { return try store.saving(body) }
-    return try store.saving(body, release: turn.giveUp, retake: turn.take)
+    try store.saving(body, release: turn.giveUp, retake: turn.take)
   }
 
   /// Changes that the store has made, but that nobody sees yet.

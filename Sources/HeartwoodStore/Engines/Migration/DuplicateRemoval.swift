@@ -3,7 +3,7 @@ import HeartwoodModel
 /// Finds records that violate a uniqueness constraint which is new, or whose values the migration has changed, and deletes all but one of
 /// each set.
 struct DuplicateRemoval {
-  private let plan: TablePlan
+  private let plan: MigrationPlan
   /// The attributes that got a value where they had none.
   private let filled: Set<ColumnKey>
   private let keepsLast: Bool
@@ -20,7 +20,7 @@ struct DuplicateRemoval {
   ///   - resolution: nothing is deleted where it is to be refused.
   static func run(
     _ tables: [NodeTable],
-    _ plan: TablePlan,
+    _ plan: MigrationPlan,
     filled: Set<ColumnKey>,
     _ resolution: MigrationResolutions.Duplicates
   ) -> DuplicateRemoval {
@@ -36,7 +36,7 @@ struct DuplicateRemoval {
     return removal
   }
 
-  private init(plan: TablePlan, filled: Set<ColumnKey>, keepsLast: Bool, tables: [NodeTable]) {
+  private init(plan: MigrationPlan, filled: Set<ColumnKey>, keepsLast: Bool, tables: [NodeTable]) {
     self.plan = plan
     self.filled = filled
     self.keepsLast = keepsLast

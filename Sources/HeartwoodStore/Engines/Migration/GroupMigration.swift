@@ -2,13 +2,13 @@ import HeartwoodModel
 
 /// Makes a group of new records of one of old records, column by column. What stays the same is shared.
 struct GroupMigration: Sendable {
-  let plan: EntityPlan
+  let plan: EntityMigration
   /// What becomes of entities, by the ordinals of the source model; nil for those that are gone.
   let destinationOrdinals: [Int?]
   /// The ordinals of the entities that each relationship may lead to, by its ordinal.
   private let allowed: [Set<Int>]
 
-  init(_ plan: EntityPlan, _ tablePlan: TablePlan) {
+  init(_ plan: EntityMigration, _ tablePlan: MigrationPlan) {
     self.plan = plan
     destinationOrdinals = tablePlan.destinationOrdinals
     let model = tablePlan.destination

@@ -2,8 +2,8 @@ import HeartwoodModel
 
 /// Lets relationships and their inverses agree after a migration that made one side anew, made inverses of two that were none, or took links
 /// away from one.
-package struct InverseSettlement {
-  private let plan: TablePlan
+struct InverseSettlement {
+  private let plan: MigrationPlan
   private(set) var tables: [NodeTable]
   /// How many records of the relationship got other links, by entity and property.
   private(set) var restored: [(entity: String, property: String, count: Int)] = []
@@ -13,7 +13,7 @@ package struct InverseSettlement {
   /// - Parameter narrowed: the relationships that lost links because they lead to one object now.
   static func settle(
     _ tables: [NodeTable],
-    _ plan: TablePlan,
+    _ plan: MigrationPlan,
     narrowed: Set<ColumnKey>
   ) -> InverseSettlement {
     var settlement = InverseSettlement(plan: plan, tables: tables)
@@ -21,13 +21,13 @@ package struct InverseSettlement {
     return settlement
   }
 
-  private init(plan: TablePlan, tables: [NodeTable]) {
+  private init(plan: MigrationPlan, tables: [NodeTable]) {
     self.plan = plan
     self.tables = tables
   }
 
   /// Whether a plan makes links of what leads back, whatever the records are.
-  package static func isNeeded(_ plan: TablePlan) -> Bool {
+  static func isNeeded(_ plan: MigrationPlan) -> Bool {
     let settlement = InverseSettlement(plan: plan, tables: [])
     return settlement.relationships.contains { relationship in
       relationship.inverse.map { settlement.mayDiffer(relationship, $0) } ?? false

@@ -75,7 +75,8 @@ public struct MigrationReport: Sendable, Hashable {
     /// Whether the migration cannot be done because of it.
     public let isObstacle: Bool
 
-    package init(_ kind: Kind, _ entity: String, _ property: String, count: Int, isObstacle: Bool = false) {
+    /// Makes a finding.
+    public init(_ kind: Kind, _ entity: String, _ property: String, count: Int, isObstacle: Bool = false) {
       self.kind = kind
       self.entity = entity
       self.property = property
@@ -266,11 +267,14 @@ public final class MigrationProgress: Sendable {
     phaseHandler?(phase)
   }
 
-  package func expect(_ unitCount: Int) { units.begin(unitCount) }
+  /// Adds units of work that are to be done. The store that migrates calls it.
+  public func expect(_ unitCount: Int) { units.begin(unitCount) }
 
-  package func advance() { units.advance() }
+  /// Notes that a unit has been done. The store that migrates calls it.
+  public func advance() { units.advance() }
 
-  package func check() throws(PersistenceError) {
+  /// Throws ``PersistenceError/Code/migrationCancelled`` if the migration is to stop. The store that migrates calls it from time to time.
+  public func check() throws(PersistenceError) {
     guard isCancelled else { return }
     throw PersistenceError(.migrationCancelled, "The migration was cancelled. The store is as it was.")
   }

@@ -2,13 +2,13 @@ import HeartwoodModel
 
 /// Makes of the records of one model those of another, table to table: no object is made, and columns that stay the same are shared.
 package struct TableMigration: Sendable {
-  private let plan: TablePlan
+  private let plan: MigrationPlan
   private let resolutions: MigrationResolutions
   private let allowsLoss: Bool
   private let progress: MigrationProgress
 
   package init(
-    _ plan: TablePlan,
+    _ plan: MigrationPlan,
     resolutions: MigrationResolutions,
     allowsLoss: Bool,
     progress: MigrationProgress

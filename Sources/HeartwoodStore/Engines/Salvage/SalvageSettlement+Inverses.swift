@@ -21,8 +21,8 @@ extension SalvageSettlement {
     }
   }
 
-  private func agreementSide(_ side: Side) -> LinkAgreement.Side {
-    LinkAgreement.Side(contents.model.entities[side.entityOrdinal], side.ordinal)
+  private func agreementSide(_ side: Side) -> RelationshipSide {
+    RelationshipSide(contents.model.entities[side.entityOrdinal], side.ordinal)
   }
 
   /// Each pair of relationships once.

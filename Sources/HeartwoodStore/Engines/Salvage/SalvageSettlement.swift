@@ -9,13 +9,13 @@ struct SalvageSettlement {
   var references: [Set<ReferenceID>] = []
 
   /// The relationships that the file keeps at the other end alone.
-  let derived: Set<LinkAgreement.Side>
+  let derived: Set<RelationshipSide>
 
   /// - Parameter losses: what has been noted before.
   static func settle(
     _ contents: StoreContents,
     _ losses: [SalvageReport.Loss],
-    derived: Set<LinkAgreement.Side> = []
+    derived: Set<RelationshipSide> = []
   ) throws -> SalvageSettlement {
     var settlement = SalvageSettlement(contents: contents, losses: losses, derived: derived)
     settlement.takeReadableTables()
@@ -27,7 +27,7 @@ struct SalvageSettlement {
     return settlement
   }
 
-  private init(contents: StoreContents, losses: [SalvageReport.Loss], derived: Set<LinkAgreement.Side>) {
+  private init(contents: StoreContents, losses: [SalvageReport.Loss], derived: Set<RelationshipSide>) {
     self.contents = contents
     self.losses = losses
     self.derived = derived

@@ -69,7 +69,7 @@ extension StoreManager {
     _ losses: [SalvageReport.Loss],
     _ typeDescription: StoreTypeDescription,
     _ setup: StoreSetup,
-    derived: Set<LinkAgreement.Side> = []
+    derived: Set<RelationshipSide> = []
   ) throws -> SalvagedStore {
     let settlement = try SalvageSettlement.settle(contents, losses, derived: derived)
     let setup = setup.moved(to: nil)

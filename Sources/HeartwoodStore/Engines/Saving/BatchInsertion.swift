@@ -43,20 +43,7 @@ package struct BatchInsertion {
   }
 }
 
-// MARK: BatchAssignment
-
-/// The new value of an attribute of many records.
-package struct BatchAssignment: Sendable {
-  package let ordinal: Int
-  package let type: AttributeType
-  package let expression: CompiledExpression
-
-  package init(ordinal: Int, type: AttributeType, expression: CompiledExpression) {
-    self.ordinal = ordinal
-    self.type = type
-    self.expression = expression
-  }
-}
+// MARK: BatchFaults
 
 /// Faults of many records, of which the first are kept.
 package struct BatchFaults: Sendable {

@@ -1,36 +1,77 @@
-package import HeartwoodModel
+public import HeartwoodModel
 
-/// Whether a relationship leads from one record to another wherever its inverse leads back.
-package struct LinkAgreement {
-  /// A relationship as the entity has it that declares it, or one below.
-  package struct Side: Sendable, Hashable {
-    let entityOrdinal: Int
-    let ordinal: Int
+/// A relationship of an entity: of the one that declares it, or of a subentity.
+public struct RelationshipSide: Sendable, Hashable {
+  /// The ordinal of the entity.
+  public let entityOrdinal: Int
+  /// The ordinal of the relationship.
+  public let ordinal: Int
 
-    package init(_ entity: EntityDescription, _ ordinal: Int) {
-      self.entityOrdinal = entity.ordinal
-      self.ordinal = ordinal
+  /// Names a relationship of an entity by its ordinal.
+  public init(_ entity: EntityDescription, _ ordinal: Int) {
+    self.entityOrdinal = entity.ordinal
+    self.ordinal = ordinal
+  }
+}
+
+extension StoreContents {
+  /// Refuses contents that a store cannot keep which has a relationship and its inverse as one thing: those in which one record refers to
+  /// another that does not refer back. Call it in ``IncrementalStoreFormat/check(_:for:)``. O(links).
+  ///
+  /// - Parameters:
+  ///   - pairs: the relationships that the store keeps as one.
+  ///   - setup: that of the new store, for the message.
+  ///   - type: the type of the new store.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` for the first link that is found.
+  public func checkInverses(
+    _ pairs: [(RelationshipSide, RelationshipSide)],
+    for setup: StoreSetup,
+    _ type: StoreType
+  ) throws(PersistenceError) {
+    let agreement = LinkAgreement(self)
+    for (side, inverse) in pairs {
+      guard let link = try agreement.oneSidedLink(side, inverse) else { continue }
+      let (id, otherID) = (link.objectID, link.destinationID)
+      throw PersistenceError(
+        .valueUnsupported,
+        "\(id.entity.name) \(id.reference.text) refers to \(otherID.entity.name) \(otherID.reference.text) by "
+          + "\(link.property), which does not refer back by \(link.inverse). Stores of type \(type) keep a relationship "
+          + "and its inverse as one. Nothing was written.",
+        recovery: "Make both records refer to each other, or neither, or keep the records in a store of another type.",
+        context: .init(
+          path: setup.path,
+          storeType: type,
+          entity: id.entity.name,
+          property: link.property,
+          objectIDs: [id, otherID]
+        )
+      )
     }
   }
+}
+
+/// Whether a relationship leads from one record to another wherever its inverse leads back.
+struct LinkAgreement {
+  typealias Side = RelationshipSide
 
   /// Where a relationship leads and the other one does not lead back.
-  package struct OneSidedLink: Sendable {
-    package let objectID: ManagedObjectID
-    package let property: String
-    package let destinationID: ManagedObjectID
+  struct OneSidedLink: Sendable {
+    let objectID: ManagedObjectID
+    let property: String
+    let destinationID: ManagedObjectID
     /// The name of the relationship that should lead back.
-    package let inverse: String
+    let inverse: String
   }
 
   private let contents: StoreContents
 
-  package init(_ contents: StoreContents) {
+  init(_ contents: StoreContents) {
     self.contents = contents
   }
 
   /// A link that one of the relationships has and the other has not, or nil where there is none. What leads to a record that is not there does
   /// not count. O(links); memory is taken only where the two differ.
-  package func oneSidedLink(_ side: Side, _ inverse: Side) throws(PersistenceError) -> OneSidedLink? {
+  func oneSidedLink(_ side: Side, _ inverse: Side) throws(PersistenceError) -> OneSidedLink? {
     // In what order the links come does not matter for their sum, and that sums of other links are the same is as good as impossible.
     var (sum, inverseSum): (UInt, UInt) = (0, 0)
     try forEachLink(side, inverse) { sum &+= $0.hash }

@@ -140,11 +140,11 @@ struct DoubleSum: RowAggregate {
 
 /// What has no faster way: values in boxes, evaluated row by row.
 struct EvaluatedAggregate: RowAggregate {
-  private let plan: AggregatePlan
+  private let plan: CompiledAggregate
   private let records: QueryRecords
   private var accumulators: [Accumulator] = []
 
-  init(_ plan: AggregatePlan, _ records: QueryRecords) {
+  init(_ plan: CompiledAggregate, _ records: QueryRecords) {
     self.plan = plan
     self.records = records
   }
@@ -252,7 +252,7 @@ struct DoubleExtreme: RowAggregate {
 
 extension QueryRecords {
   /// What makes the aggregate of rows.
-  func aggregate(_ plan: AggregatePlan) -> any RowAggregate {
+  func aggregate(_ plan: CompiledAggregate) -> any RowAggregate {
     if plan.countsRecords { return RowCount(nil) }
     if let property = plan.operand.ownProperty, !property.isToMany, let aggregate = Self.aggregate(plan, property) {
       return aggregate
@@ -260,7 +260,7 @@ extension QueryRecords {
     return EvaluatedAggregate(plan, self)
   }
 
-  private static func aggregate(_ plan: AggregatePlan, _ property: CompiledProperty) -> (any RowAggregate)? {
+  private static func aggregate(_ plan: CompiledAggregate, _ property: CompiledProperty) -> (any RowAggregate)? {
     let ordinal = property.ordinal
     switch (plan.function, property.attributeType) {
     case (.min, let type), (.max, let type): return extreme(ordinal, type, isLeast: plan.function == .min)

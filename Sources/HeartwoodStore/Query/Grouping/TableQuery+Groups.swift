@@ -4,7 +4,7 @@ extension TableQuery {
   /// The records that pass, in groups, in the order of the first record of each.
   ///
   /// O(rows), on all processors; O(groups) more for those that are many.
-  package func groups(by grouping: SelectionPlan.Grouping) -> [RecordGroup] {
+  package func groups(by grouping: CompiledGrouping) -> [RecordGroup] {
     let records = QueryRecords(tables: tables, entityOrdinal: table.entity.ordinal)
     let workers = max(1, min(Parallel.powerOfTwoProcessorCount, table.groups.count))
     let partial = Parallel.map(workers) { number in
@@ -22,7 +22,7 @@ extension TableQuery {
 
 /// Groups records by the values of expressions, and makes aggregates of them.
 private struct GroupWorker: Sendable {
-  private let grouping: SelectionPlan.Grouping
+  private let grouping: CompiledGrouping
   private let records: QueryRecords
   private let table: NodeTable
   private var encoder: RowKeyEncoder
@@ -32,7 +32,7 @@ private struct GroupWorker: Sendable {
   /// What was worked on last, whose memory is used again.
   private var rows: GroupRows?
 
-  init(_ grouping: SelectionPlan.Grouping, _ records: QueryRecords, _ table: NodeTable) {
+  init(_ grouping: CompiledGrouping, _ records: QueryRecords, _ table: NodeTable) {
     self.grouping = grouping
     self.records = records
     self.table = table

@@ -81,27 +81,25 @@ final class ReadFailingStore<Base: IncrementalStore>: IncrementalStore {
   var savesReplaceFile: Bool { base.savesReplaceFile }
 }
 
-// MARK: Refinements
+// MARK: What the store does itself
 
-// What the store that is tested can do beyond reading record by record, it can do here, and it reads to do it.
+extension ReadFailingStore {
+  func canAnswer(_ fetch: RecordFetch) throws -> Bool { try base.canAnswer(fetch) }
 
-extension ReadFailingStore: NarrowingStore where Base: NarrowingStore {
-  func narrowed(_ fetch: RecordFetch) throws -> NarrowedFetch? { try base.narrowed(fetch) }
-}
-
-extension ReadFailingStore: GroupingStore where Base: GroupingStore {
-  func groups(_ fetch: GroupFetch, scopes: [ObjectIDScope]) throws -> [RecordGroup]? {
+  func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
     try faults?.admit(.groups)
-    return try base.groups(fetch, scopes: scopes)
+    return try base.groups(fetch)
   }
 
   func queryPlan(_ fetch: GroupFetch) throws -> [String]? { try base.queryPlan(fetch) }
-}
 
-extension ReadFailingStore: BatchingStore where Base: BatchingStore {
-  func execute(_ batch: RecordBatch) throws -> BatchedRecords? {
+  func execute(_ batch: RecordBatch) throws -> RecordBatchResult? {
     try faults?.admit(.batch)
     return try base.execute(batch)
+  }
+
+  func saving<Result>(_ body: () throws -> Result, release: () -> Void, retake: () -> Void) throws -> Result {
+    try base.saving(body, release: release, retake: retake)
   }
 }
 
@@ -125,12 +123,6 @@ extension ReadFailingStore: HistoryKeepingStore where Base: HistoryKeepingStore 
   func lastTransactionNumber(before date: Date) throws -> Int64 { try base.lastTransactionNumber(before: date) }
 
   func deleteHistory(through number: Int64) throws { try base.deleteHistory(through: number) }
-}
-
-extension ReadFailingStore: ReadableWhileSavingStore where Base: ReadableWhileSavingStore {
-  func saving<Result>(_ body: () throws -> Result, release: () -> Void, retake: () -> Void) throws -> Result {
-    try base.saving(body, release: release, retake: retake)
-  }
 }
 
 // MARK: ReadFaults

@@ -4,7 +4,7 @@ import HeartwoodModel
 import HeartwoodStore
 
 /// The format of stores that another format makes, each put into a wrapper.
-struct WrappingFormat: IncrementalStoreFormat, FileFormat, SelfMigratingFormat {
+struct WrappingFormat: IncrementalStoreFormat, FileFormat {
   private let base: any IncrementalStoreFormat
   private let migrationFaults: ReadFaults?
   private let wrap: @Sendable (any IncrementalStore, StoreOptions) -> any IncrementalStore
@@ -75,9 +75,23 @@ extension WrappingFormat {
 // MARK: Migration
 
 extension WrappingFormat {
-  var wrappedSelfMigratingClass: (any SelfMigratingStore.Type)? {
-    migrationFaults == nil ? nil : base.selfMigratingClass
+  var migratesStores: Bool { migrationFaults != nil && base.migratesStores }
+
+  func migrateStore(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport {
+    try migrationFaults?.admit(.migration)
+    return try base.migrateStore(migration, from: source, to: destination)
   }
 
-  func willMigrate() throws { try migrationFaults?.admit(.migration) }
+  func foreseeMigration(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport {
+    try migrationFaults?.admit(.migration)
+    return try base.foreseeMigration(migration, from: source, to: destination)
+  }
 }

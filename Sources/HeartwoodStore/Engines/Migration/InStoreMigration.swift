@@ -1,67 +1,96 @@
-import HeartwoodModel
+public import HeartwoodModel
 
-/// A store that can make its successor of another model itself, so that its records do not go through memory.
-package protocol SelfMigratingStore: IncrementalStore, StoreClass {
-  /// Makes the store of `destination`, where nothing is yet, of that of `source`, which stays as it is.
-  ///
-  /// It makes and reports what ``TableMigration`` would. Where it cannot do just that, or records stand in the way, it declines: what it has
-  /// written is thrown away then, and the records are migrated through memory, which also counts all that stand in the way.
-  ///
-  /// - Throws: ``InStoreMigration/Obstacle``, also if something would be lost that must not.
-  static func migrate(
-    _ migration: InStoreMigration,
-    from source: StoreSetup,
-    to destination: StoreSetup
-  ) throws -> MigrationReport
-
-  /// Reports what ``migrate(_:from:to:)`` would do, or declines for the same reasons, and makes nothing.
-  static func foresee(
-    _ migration: InStoreMigration,
-    from source: StoreSetup,
-    to destination: StoreSetup
-  ) throws -> MigrationReport
-}
-
-/// A format around another one, whose stores make their successors themselves.
-package protocol SelfMigratingFormat: StoreFormat {
-  /// The class of the stores; nil if they make no successors.
-  var wrappedSelfMigratingClass: (any SelfMigratingStore.Type)? { get }
-
-  /// Called before a store makes its successor, or foresees what that would be; it does neither if this throws.
-  func willMigrate() throws
-}
-
-extension StoreFormat {
-  /// The class of stores that make their successors themselves; nil for others.
-  package var selfMigratingClass: (any SelfMigratingStore.Type)? {
-    if let format = self as? any SelfMigratingFormat { return format.wrappedSelfMigratingClass }
-    return storeClass as? any SelfMigratingStore.Type
-  }
-}
-
-/// What a store needs to make its successor.
-package struct InStoreMigration: Sendable {
-  package let plan: TablePlan
-  /// Who the new store is.
-  package let metadata: StoreMetadata
-  package let resolutions: MigrationResolutions
+/// A migration that a store is asked to do itself, in its own language: see ``IncrementalStoreFormat/migrateStore(_:from:to:)``.
+public struct InStoreMigration: Sendable {
+  /// What becomes of each entity and each property.
+  public let plan: MigrationPlan
+  /// The metadata of the new store.
+  public let metadata: StoreMetadata
+  /// What to do with values that do not fit the new model.
+  public let resolutions: MigrationResolutions
   /// Whether records and values may be left out that nothing is made of.
-  package let allowsLoss: Bool
-  package let progress: MigrationProgress
+  public let allowsLoss: Bool
+  /// To be told of the work, and asked whether to stop.
+  public let progress: MigrationProgress
+
+  package init(
+    plan: MigrationPlan,
+    metadata: StoreMetadata,
+    resolutions: MigrationResolutions,
+    allowsLoss: Bool,
+    progress: MigrationProgress
+  ) {
+    self.plan = plan
+    self.metadata = metadata
+    self.resolutions = resolutions
+    self.allowsLoss = allowsLoss
+    self.progress = progress
+  }
 
   /// Why a store does not make its successor itself.
-  package struct Obstacle: Error {
-    package let reason: MigrationReport.InStoreObstacle
+  public struct Obstacle: Error {
+    /// The reason, as the report of the migration has it.
+    public let reason: MigrationReport.InStoreObstacle
 
-    /// - Parameter detail: words that follow “because”.
-    package init(_ kind: MigrationReport.InStoreObstacle.Kind, _ detail: String) {
+    /// Makes an obstacle.
+    ///
+    /// - Parameters:
+    ///   - kind: what is in the way.
+    ///   - detail: words that follow “because”. They name entities and properties, and no values.
+    public init(_ kind: MigrationReport.InStoreObstacle.Kind, _ detail: String) {
       reason = MigrationReport.InStoreObstacle(kind, detail)
     }
 
-    /// The most usual obstacle: what becomes of the model.
-    package init(_ detail: String) {
+    /// Makes an obstacle of the most usual kind: what becomes of the model (``MigrationReport/InStoreObstacle/Kind/schema``).
+    public init(_ detail: String) {
       self.init(.schema, detail)
     }
+
+    static var unsupported: Obstacle { Obstacle(.storeType, "stores of this type do not make their successors") }
+  }
+}
+
+// MARK: Reporting
+
+extension InStoreMigration {
+  /// Returns the records and values that nothing is made of, each with its number. They stand in the way unless losses are allowed.
+  ///
+  /// - Parameters:
+  ///   - recordCount: returns the number of records of a source entity.
+  ///   - valueCount: returns the number of records of a source entity that have a value for the property with this ordinal.
+  public func losses(
+    recordCount: (EntityDescription) throws -> Int,
+    valueCount: (EntityDescription, Int) throws -> Int
+  ) throws -> [MigrationReport.Finding] {
+    try plan.coverage.losses(
+      of: plan.source,
+      isAllowed: allowsLoss,
+      recordCount: recordCount,
+      valueCount: valueCount
+    )
+  }
+
+  /// Returns the report of the migration.
+  ///
+  /// - Parameters:
+  ///   - findings: what is lost (``losses(recordCount:valueCount:)``), and what was done to values.
+  ///   - sourceCount: returns the number of records that a source entity had.
+  ///   - destinationCount: returns the number of records that a destination entity has.
+  public func report(
+    _ findings: [MigrationReport.Finding],
+    sourceCount: (EntityDescription) throws -> Int,
+    destinationCount: (EntityDescription) throws -> Int
+  ) rethrows -> MigrationReport {
+    let entities = try MigrationReport.entities(
+      plan.mapping,
+      from: plan.source,
+      to: plan.destination,
+      sourceCount: sourceCount,
+      destinationCount: destinationCount
+    )
+    var report = MigrationReport(entities: entities, findings: findings)
+    report.isDoneInStore = true
+    return report
   }
 }
 
@@ -75,7 +104,7 @@ extension StoreManager {
   ///   - willMove: called when the new store is whole, before it takes the place.
   /// - Throws: ``InStoreMigration/Obstacle``.
   package func migrateInStore(
-    _ plan: TablePlan,
+    _ plan: MigrationPlan,
     of origin: StoreOrigin,
     from source: Request,
     to target: Request,
@@ -85,11 +114,11 @@ extension StoreManager {
     progress: MigrationProgress,
     willMove: () throws -> Void
   ) throws -> MigrationReport {
-    let storeClass = try selfMigratingClass(source, target)
+    let format = try selfMigratingFormat(source, target)
     let migration = try migration(plan, of: origin, to: target, allowsLoss, progress)
     let sourceSetup = try setupForReading(source, from: origin)
     let report = try makeStore(target, replacing: replacing, expecting: expected) { temporary in
-      let report = try storeClass.migrate(migration, from: sourceSetup, to: try setup(temporary))
+      let report = try format.migrateStore(migration, from: sourceSetup, to: try setup(temporary))
       try willMove()
       return report
     }
@@ -99,14 +128,14 @@ extension StoreManager {
 
   /// What ``migrateInStore(_:of:from:to:replacing:expecting:allowsLoss:progress:willMove:)`` would report. Nothing is written.
   package func foreseeInStore(
-    _ plan: TablePlan,
+    _ plan: MigrationPlan,
     of origin: StoreOrigin,
     from source: Request,
     to target: Request,
     allowsLoss: Bool,
     progress: MigrationProgress
   ) throws -> MigrationReport {
-    try selfMigratingClass(source, target).foresee(
+    try selfMigratingFormat(source, target).foreseeMigration(
       try migration(plan, of: origin, to: target, allowsLoss, progress),
       from: try setupForReading(source, from: origin),
       to: try setup(target)
@@ -115,21 +144,23 @@ extension StoreManager {
 
   /// Whether stores of a type may make their successors themselves.
   package func canMigrateInStore(_ type: StoreType) throws -> Bool {
-    try registry.format(for: type).selfMigratingClass != nil
+    (try registry.format(for: type) as? any IncrementalStoreFormat)?.migratesStores ?? false
   }
 
-  private func selfMigratingClass(_ source: Request, _ target: Request) throws -> any SelfMigratingStore.Type {
-    let format = try registry.format(for: target.type)
-    guard let storeClass = format.selfMigratingClass, source.type == target.type else {
+  private func selfMigratingFormat(_ source: Request, _ target: Request) throws -> any IncrementalStoreFormat {
+    guard source.type == target.type else {
       throw InStoreMigration.Obstacle(.storeType, "the new store is of another type")
     }
+    guard let format = try registry.format(for: target.type) as? any IncrementalStoreFormat, format.migratesStores
+    else {
+      throw InStoreMigration.Obstacle.unsupported
+    }
     try CapabilityCheck(format.typeDescription).check(try setup(target))
-    try (format as? any SelfMigratingFormat)?.willMigrate()
-    return storeClass
+    return format
   }
 
   private func migration(
-    _ plan: TablePlan,
+    _ plan: MigrationPlan,
     of origin: StoreOrigin,
     to target: Request,
     _ allowsLoss: Bool,

@@ -1,15 +1,17 @@
-package import HeartwoodModel
+public import HeartwoodModel
 
-/// A mapping model that can be followed column by column, without an object: each new record is made of one old record, and each of its
-/// properties of one property of that, or of none.
-package struct TablePlan: Sendable {
+/// A migration that can be followed property by property, without an object: each new record is made of one old record, and each of its
+/// properties of one property of that record, or of none.
+public struct MigrationPlan: Sendable {
   package let mapping: MappingModel
-  package let source: ManagedObjectModel
-  package let destination: ManagedObjectModel
-  /// What becomes of entities, by the ordinals of the destination model; nil for those that start empty.
-  package let entities: [EntityPlan?]
-  /// What becomes of entities, by the ordinals of the source model; nil for those that are gone.
-  package let destinationOrdinals: [Int?]
+  /// The model of the old store.
+  public let source: ManagedObjectModel
+  /// The model of the new store.
+  public let destination: ManagedObjectModel
+  /// How records of each entity are made, by the ordinals of the destination model; nil for entities that have no records.
+  public let entities: [EntityMigration?]
+  /// The destination entity of records of each source entity, by ordinals of both models; nil if the records are left out.
+  public let destinationOrdinals: [Int?]
   /// What nothing is made of.
   package let coverage: MappingCoverage
 
@@ -38,8 +40,8 @@ package struct TablePlan: Sendable {
     self.destination = destination
     self.destinationOrdinals = destinationOrdinals
     coverage = MappingCoverage(mapping, from: source, to: destination, made: made)
-    let planner = EntityPlanner(mapping: mapping, source: source)
-    var entities = [EntityPlan?](repeating: nil, count: destination.entities.count)
+    let planner = EntityMigrationPlanner(mapping: mapping, source: source)
+    var entities = [EntityMigration?](repeating: nil, count: destination.entities.count)
     for pair in pairs {
       guard let plan = planner.plan(pair.mapping, pair.source, pair.destination) else { return nil }
       entities[pair.destination.ordinal] = plan
@@ -55,7 +57,7 @@ package struct TablePlan: Sendable {
     destinationOrdinals = model.entities.map { $0.isAbstract ? nil : $0.ordinal }
     entities = model.entities.map { entity in
       if entity.isAbstract { return nil }
-      return EntityPlan(
+      return EntityMigration(
         source: entity,
         destination: entity,
         columns: entity.properties.indices.map { ordinal in
@@ -79,27 +81,35 @@ package struct TablePlan: Sendable {
   }
 }
 
-/// What becomes of the records of an entity.
-package struct EntityPlan: Sendable {
-  package let source: EntityDescription
-  package let destination: EntityDescription
-  /// By the ordinals of the destination entity.
-  package let columns: [ColumnPlan]
+extension MigrationPlan {
+  /// Whether links are made of those that lead back, because a relationship is new and its inverse is not, or because two relationships have
+  /// become inverses of each other.
+  public var restoresInverses: Bool { InverseSettlement.isNeeded(self) }
 }
 
-/// What becomes of a column.
-package enum ColumnPlan: Sendable {
-  /// The property is not kept.
+/// How records of one entity are made of those of another.
+public struct EntityMigration: Sendable {
+  /// The entity of the old records.
+  public let source: EntityDescription
+  /// The entity of the new records.
+  public let destination: EntityDescription
+  /// What the properties of a new record are made of, by the ordinals of the destination entity.
+  public let columns: [PropertyMigration]
+}
+
+/// What a property of a new record is made of.
+public enum PropertyMigration: Sendable {
+  /// Nothing: it is transient, and has no values in stores.
   case absent
-  /// The same value for all records; nothing, for a relationship.
+  /// The same value for all records; null, for a relationship.
   case constant(PropertyValue)
-  /// An attribute of the old record.
+  /// The attribute of the old record with this ordinal.
   case attribute(Int)
-  /// A relationship of the old record.
+  /// The relationship of the old record with this ordinal.
   case relationship(Int)
 
-  /// The ordinal of the property of the old record; nil where there is none.
-  package var sourceOrdinal: Int? {
+  /// The ordinal of the property of the old record; nil if it is made of none.
+  public var sourceOrdinal: Int? {
     switch self {
     case .absent, .constant: nil
     case .attribute(let ordinal), .relationship(let ordinal): ordinal
@@ -108,7 +118,7 @@ package enum ColumnPlan: Sendable {
 }
 
 /// Finds out where the properties of an entity come from.
-private struct EntityPlanner {
+private struct EntityMigrationPlanner {
   let mapping: MappingModel
   let source: ManagedObjectModel
 
@@ -116,14 +126,14 @@ private struct EntityPlanner {
     _ mapping: EntityMapping,
     _ old: EntityDescription,
     _ new: EntityDescription
-  ) -> EntityPlan? {
+  ) -> EntityMigration? {
     let expressions = Dictionary(
       (mapping.attributeMappings + mapping.relationshipMappings).map { ($0.name, $0.valueExpression) },
       uniquingKeysWith: { first, _ in first }
     )
     let columns = new.properties.map { column($0, expressions[$0.name] ?? nil, old) }
     guard !columns.contains(where: { $0 == nil }) else { return nil }
-    return EntityPlan(source: old, destination: new, columns: columns.compactMap(\.self))
+    return EntityMigration(source: old, destination: new, columns: columns.compactMap(\.self))
   }
 
   /// Nil where the property needs more than a column of the old record.
@@ -131,7 +141,7 @@ private struct EntityPlanner {
     _ property: PropertyDescription,
     _ expression: MappingExpression?,
     _ old: EntityDescription
-  ) -> ColumnPlan? {
+  ) -> PropertyMigration? {
     if property.isTransient { return .absent }
     switch property {
     case .attribute(let attribute): return self.attribute(attribute, expression, old)
@@ -143,16 +153,18 @@ private struct EntityPlanner {
     _ attribute: AttributeDescription,
     _ expression: MappingExpression?,
     _ old: EntityDescription
-  ) -> ColumnPlan? {
+  ) -> PropertyMigration? {
     guard let expression else { return .constant(attribute.defaultValue) }
-    if case .constant(let value) = expression { return value.migrated(to: attribute.type).map(ColumnPlan.constant) }
+    if case .constant(let value) = expression {
+      return value.migrated(to: attribute.type).map(PropertyMigration.constant)
+    }
     guard let ordinal = Self.sourceOrdinal(expression, old), let type = old.properties[ordinal].attribute?.type,
       type.converts(to: attribute.type)
     else { return nil }
     return .attribute(ordinal)
   }
 
-  private func relationship(_ expression: MappingExpression?, _ old: EntityDescription) -> ColumnPlan? {
+  private func relationship(_ expression: MappingExpression?, _ old: EntityDescription) -> PropertyMigration? {
     guard let expression else { return .constant(.null) }
     guard case .function(.variable(MappingExpression.Name.manager), let name, let arguments) = expression,
       let function = MappingExpression.ManagerFunction(rawValue: name), arguments.count == 2,

@@ -1,0 +1,36 @@
+import HeartwoodModel
+import HeartwoodStore
+
+extension PostgreSQLSchema {
+  /// The relationships that are kept as one with their inverses: each to-many relationship with the column or the table that it is kept in.
+  func sharedRelationships() throws -> [(RelationshipSide, RelationshipSide)] {
+    var pairs: [(RelationshipSide, RelationshipSide)] = []
+    var seen: Set<RelationshipSide> = []
+    for entity in model.entities where keeps(entity) {
+      let placement = try placement(of: entity)
+      for ordinal in placement.properties.indices.dropFirst(entity.superentity?.properties.count ?? 0) {
+        let side = RelationshipSide(entity, ordinal)
+        guard !seen.contains(side), let inverse = try sharedInverse(placement, ordinal) else { continue }
+        // Both sides of a table of pairs are the same, and a to-one relationship is not asked.
+        seen.insert(inverse)
+        pairs.append((side, inverse))
+      }
+    }
+    return pairs
+  }
+
+  /// The relationship that is kept where a to-many relationship is; nil if there is none.
+  private func sharedInverse(_ placement: EntityPlacement, _ ordinal: Int) throws -> RelationshipSide? {
+    guard let target = placement.entity.relationshipTargets[ordinal], let inverse = target.inverseOrdinal else {
+      return nil
+    }
+    let destination = try self.placement(of: model.entities[target.entityOrdinal])
+    let isShared =
+      switch (placement.properties[ordinal], destination.properties[inverse]) {
+      case (.toMany(let place), .toOne(let other)): place.column == other.column
+      case (.join(let place), .join(let other)): place.table == other.table
+      default: false
+      }
+    return isShared ? RelationshipSide(destination.entity, inverse) : nil
+  }
+}

@@ -119,7 +119,8 @@ extension SQLiteStore {
     guard let names = try? files.names(), !names.isEmpty, !mayBeOfOthers(files) else { return }
     // try?: who writes to the file at this moment may have made files for rows to come. What is left over can wait.
     try? file.write { db in
-      guard try schema(db).writeRefusals.isEmpty else { return }
+      let schema = try schema(db)
+      guard schema.writeRefusals.isEmpty, schema.mirroring == nil else { return }
       try remove(Set(try files.names()), unlessNamedIn: db, of: file)
     }
   }

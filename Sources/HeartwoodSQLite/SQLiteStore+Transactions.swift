@@ -79,7 +79,7 @@ extension SQLiteStore {
       value = try file().write { db in
         _ = try historyTables(db)
         let schema = try schema(db)
-        guard schema.writeRefusals.isEmpty else { throw refused(schema.writeRefusals) }
+        try checkIsWritable(schema)
         if schema.hasDerivedTriggers { try DerivedTriggers.switchOff(in: db) }
         let transaction = Transaction(database: db, mark: try SQLiteFile.mark(db), isAlone: true)
         let value = try within(transaction, body)
@@ -99,14 +99,20 @@ extension SQLiteStore {
     return value
   }
 
-  private func refused(_ reasons: [String]) -> PersistenceError {
-    PersistenceError(
+  /// - Throws: ``PersistenceError/Code/storeReadOnly`` with all reasons why the file is not written.
+  private func checkIsWritable(_ schema: SQLiteSchema) throws(PersistenceError) {
+    let mirroring = setup.options[.sqliteAllowsMirroredChanges] ? nil : schema.mirroring
+    let reasons = schema.writeRefusals + [mirroring].compactMap(\.self)
+    if reasons.isEmpty { return }
+    let advice =
+      "To change its records, convert it to another file with convert(_:to:) or heartwood convert, and open that one."
+    let permission =
+      "If a change is to go where the app's own changes go, open the store with the option sqliteAllowsMirroredChanges, "
+      + "or give --allow-mirrored to heartwood edit, while the app is closed. "
+    throw PersistenceError(
       .storeReadOnly,
       "The file can be read, but not written by others than Core Data. \(reasons.joined(separator: " "))",
-      recovery: .custom(
-        "To change its records, convert it to another file with convert(_:to:) or heartwood convert, and "
-          + "open that one."
-      ),
+      recovery: .custom((schema.writeRefusals.isEmpty ? permission : "") + advice),
       context: .init(path: path, storeType: .sqlite)
     )
   }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Heartwood
 import HeartwoodSQLite
 import Testing
@@ -418,6 +419,24 @@ import Testing
       #expect(refused.errors.contains("todo.sqlite: The file can be read, but not written"), "\(refused.errors)")
     }
     #expect(try folder.names == names)
+  }
+
+  @Test func aFileThatIsMirroredToCloudKitIsChangedIfTheUserSaysSo() throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.sqlite").status == 0)
+    let queue = try DatabaseQueue(path: folder.path("todo.sqlite").path)
+    try queue.write { try $0.execute(sql: "CREATE TABLE ANSCKEVENT (Z_PK INTEGER PRIMARY KEY)") }
+    try queue.close()
+    let line = ["edit", "todo.sqlite", "--where", "TRUEPREDICATE", "--set", "done=true"]
+    let refused = try heartwood(line)
+    #expect(refused.status == 1)
+    #expect(refused.errors.contains("CloudKit") && refused.errors.contains("--allow-mirrored"), "\(refused.errors)")
+    #expect(!folder.exists("todo.sqlite.backup"))
+    let dry = try heartwood(line + ["--allow-mirrored", "--dry-run"])
+    #expect(dry.status == 0, "\(dry.errors)")
+    let done = try heartwood(line + ["--allow-mirrored"])
+    #expect(done.status == 0, "\(done.errors)")
+    let open = try heartwood("fetch", "todo.sqlite", "ToDo", "--where", "done == NO")
+    #expect(open.status == 0 && open.lines.isEmpty, "\(open.errors)")
   }
 
   /// A model that was made of the records is not the one that the file was written with.

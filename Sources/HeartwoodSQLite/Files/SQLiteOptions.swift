@@ -63,6 +63,19 @@ public struct SQLiteStatementObserver: Sendable {
 }
 
 extension StoreOptionKey<Bool> {
+  /// Whether a store that Core Data mirrors to CloudKit may be changed. Off by default: a save then throws
+  /// ``PersistenceError/Code/storeReadOnly``, which says what would become of the change.
+  ///
+  /// A mirrored store keeps a history. A save notes its changes there, as an extension of the app would, and Core Data sends what it finds in
+  /// the history to CloudKit when the app is next opened: the change reaches all devices of the user. The tables of the mirror itself are not
+  /// touched. If the store has no history, Core Data does not learn of the change, and a later one from CloudKit may undo it. Close the app
+  /// first.
+  ///
+  ///     var options = StoreOptions()
+  ///     options[.sqliteAllowsMirroredChanges] = true
+  ///     try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
+  public static let sqliteAllowsMirroredChanges = StoreOptionKey("sqliteAllowsMirroredChanges", default: false)
+
   /// Whether the file is rebuilt when the store is opened for writing, which takes free pages out of it and brings together what belongs
   /// together: Core Data's `NSSQLiteManualVacuumOption`. Off by default. It takes as long as writing the whole file, and as much room
   /// on the disk. ``SQLiteStore/vacuum(at:options:)`` does the same at any other time.

@@ -58,6 +58,7 @@ extension SQLiteSchema {
       ))
     var schema = SQLiteSchema(resolved, writeRefusals: refusals)
     schema.history = history
+    schema.mirroring = WriteRefusals.mirroring(catalog, history)
     schema.keepsUTF8 = keepsUTF8
     schema.hasDerivedTriggers = hasDerivedTriggers
     schema.knownNumbers.formUnion(try EntityNumbers.all(in: db))
@@ -160,7 +161,7 @@ enum WriteRefusals {
     let derivation = DerivedTriggers.refusal(catalog, entities: entities)
     let historyRefusal = try self.history(history, catalog, db, entities: entities)
     let refusals =
-      [derivation, mirroring(catalog), historyRefusal].compactMap(\.self) + (keepsUTF8 ? [] : [encoding])
+      [derivation, historyRefusal].compactMap(\.self) + (keepsUTF8 ? [] : [encoding])
     guard refusals.isEmpty else { return refusals }
     return try tables.compactMap { try unknowns(of: $0, catalog, db) }
   }
@@ -192,7 +193,10 @@ enum WriteRefusals {
     let history = try HistoryTables.find(in: catalog, db)
     // One that can be read is counted as lost, as that of any store.
     let historyRefusal = history.tables == nil ? try self.history(history, catalog, db, entities: []) : nil
-    return [DerivedTriggers.refusalOfReplacing(catalog), mirroring(catalog), historyRefusal].compactMap(\.self)
+    let mirroringRefusal = mirroringTable(catalog).map {
+      "The store is mirrored to CloudKit (it has the table \($0)), and what Core Data notes of that would be gone."
+    }
+    return [DerivedTriggers.refusalOfReplacing(catalog), mirroringRefusal, historyRefusal].compactMap(\.self)
   }
 
   /// How many transactions Core Data's history has.
@@ -201,12 +205,21 @@ enum WriteRefusals {
     return try Int.fetchOne(db, sql: "SELECT count(*) FROM \(SQLiteName.quoted(table.name))") ?? 0
   }
 
-  private static func mirroring(_ catalog: FileCatalog) -> String? {
-    guard let name = catalog.tableNames.first(where: { SQLiteName.key($0).hasPrefix(mirroringPrefix) }) else {
-      return nil
+  private static func mirroringTable(_ catalog: FileCatalog) -> String? {
+    catalog.tableNames.first { SQLiteName.key($0).hasPrefix(mirroringPrefix) }
+  }
+
+  /// What becomes of a change of a store that is mirrored to CloudKit; nil if it is not.
+  static func mirroring(_ catalog: FileCatalog, _ history: HistoryTables.Finding) -> String? {
+    guard let name = mirroringTable(catalog) else { return nil }
+    let beginning = "The store is mirrored to CloudKit (it has the table \(name))"
+    if history.tables == nil {
+      return
+        "\(beginning) and has no history: Core Data would not send a change to CloudKit, and a later change from there may undo it."
     }
     return
-      "The store is mirrored to CloudKit (it has the table \(name)): a change that is not noted there would be lost or undone."
+      "\(beginning): a change is noted in its history, from which Core Data sends it to CloudKit when the app is next "
+      + "opened, and so to all devices of the user."
   }
 
   private static func history(

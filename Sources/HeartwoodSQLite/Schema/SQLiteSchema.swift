@@ -26,6 +26,8 @@ package struct SQLiteSchema: Sendable {
   package let entityRows: [EntityRow]
   /// Why the file must not be written, each a sentence; empty where it may.
   package let writeRefusals: [String]
+  /// What becomes of a change, for a store that is mirrored to CloudKit: it is written only if the caller says so. Nil for other stores.
+  var mirroring: String?
   /// Whether the file has triggers that only Core Data can run.
   var hasDerivedTriggers: Bool
   /// Whether the file's text is UTF-8, as Core Data's is: in another encoding SQL compares it otherwise than predicates do.

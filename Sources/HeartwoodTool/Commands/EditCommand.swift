@@ -29,6 +29,9 @@ struct EditCommand: ParsableCommand {
       the files that belong to it is made beside it first, STORE.backup, or STORE.2.backup if there is one; --restore puts it back. A line that begins \
       with + is a new record, one with - is deleted, and one with ~ is changed, with its values before and after below it, as JSON.
 
+      A file that Core Data mirrors to CloudKit is changed with --allow-mirrored alone. Its history then has the change, and the app sends it \
+      to CloudKit, and so to all devices of the user, when it is next opened. Close the app before.
+
       With --json it prints one object with the members written, backup (a path, or null), inserted, updated, deleted, entities (objects with name \
       and the same three), changes (the first, objects with change: added, changed or removed; entity, id and values) and hasMoreChanges. If no record \
       is found, or all are so already, nothing is written and the status is 0.
@@ -95,6 +98,9 @@ struct EditCommand: ParsableCommand {
   )
   var restore: String?
 
+  @Flag(help: "Change a file that Core Data mirrors to CloudKit: the app will send the change there.")
+  var allowMirrored = false
+
   @Option(help: "Who makes the change, for a store that keeps a history.")
   var author: String?
 
@@ -114,7 +120,7 @@ struct EditCommand: ParsableCommand {
   }
 
   private func checkRestoring() throws {
-    let others = [entity, predicate, author].contains { $0 != nil } || insert || delete || dryRun
+    let others = [entity, predicate, author].contains { $0 != nil } || insert || delete || dryRun || allowMirrored
     if others || !(id + set + add + remove).isEmpty {
       throw ValidationError("--restore puts a whole file back: give it without options that name or change records.")
     }
@@ -164,6 +170,7 @@ struct EditCommand: ParsableCommand {
       instruction: try instruction(),
       isDry: dryRun,
       keepsBackup: !noBackup,
+      allowsMirrored: allowMirrored,
       author: author,
       shownCount: show,
       progress: progress

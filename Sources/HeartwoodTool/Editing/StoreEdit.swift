@@ -1,6 +1,7 @@
 import Heartwood
 import HeartwoodFoundation
 import HeartwoodRecordText
+import HeartwoodSQLite
 import HeartwoodStore
 
 /// Changes the records of a store as an application would, through a context.
@@ -10,6 +11,8 @@ struct StoreEdit {
   /// Whether a copy of the store is changed in its place.
   let isDry: Bool
   let keepsBackup: Bool
+  /// Whether a file is changed that Core Data mirrors to CloudKit.
+  let allowsMirrored: Bool
   let author: String?
   /// How many changes are told one by one.
   let shownCount: Int
@@ -117,6 +120,7 @@ struct StoreEdit {
     )
     var options = StoreOptions()
     if target.hasHistory { options[.tracksPersistentHistory] = true }
+    options[.sqliteAllowsMirroredChanges] = allowsMirrored
     let store = try coordinator.addPersistentStore(type: target.type, at: place.argumentURL, options: options)
     defer { coordinator.close() }
     let context = ManagedObjectContext(coordinator)

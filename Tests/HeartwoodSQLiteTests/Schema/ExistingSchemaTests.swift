@@ -126,7 +126,7 @@ import Testing
     #expect(try property("owner", of: "Novel", in: schema) == .toOne(owner))
   }
 
-  @Test("Triggers of unknown attributes, CloudKit and a history of an unknown form are reasons not to write")
+  @Test("Triggers of unknown attributes and a history of an unknown form forbid writing, and CloudKit asks first")
   func refusals() throws {
     let history = "CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY)"
     #expect(try existing(history).writeRefusals.isEmpty, "a history without rows is none")
@@ -138,8 +138,9 @@ import Testing
       SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue('ZNOTE', Z_ENT, Z_PK, 'text', ZTEXT) FROM ZNOTE; END
       """
     )
-    #expect(schema.writeRefusals.count == 3)
-    for word in ["Z_DA_ZNOTE", "ANSCKEVENT", "the table ATRANSACTION is missing"] {
+    #expect(schema.writeRefusals.count == 2)
+    #expect(schema.mirroring?.contains("ANSCKEVENT") == true)
+    for word in ["Z_DA_ZNOTE", "the table ATRANSACTION is missing"] {
       #expect(schema.writeRefusals.contains { $0.contains(word) }, "\(word)")
     }
   }

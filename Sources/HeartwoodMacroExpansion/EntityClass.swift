@@ -204,7 +204,8 @@ enum ReservedNames {
     "description",
     "didSave", "didTurnIntoFault", "entity", "entityDefinition", "entityName", "fetchExpression", "hasChanges",
     "hasPersistentChangedValues", "hash", "hashValue", "init", "isDeleted", "isFault", "isInserted", "isUpdated",
-    "managedObjectContext", "objectID", "prepareForDeletion", "propertyValidators", "self", "Type", "validateForDelete",
+    "managedObjectContext", "objectID", "prepareForDeletion", "propertyValidators", "savedVersion", "self", "Type",
+    "validateForDelete",
     "validateForInsert", "validateForUpdate", "willAccessValue", "willSave", "willTurnIntoFault",
   ]
 }

@@ -2,6 +2,22 @@ import HeartwoodModel
 public import HeartwoodStore
 
 extension ManagedObject {
+  /// How often the record had been saved when this object read its values: 1 after the first save, one more after each. It is nil for an object
+  /// that was never saved, and for one whose record is gone.
+  ///
+  /// A save finds a conflict if the record has another version by then. A server can hand the version to its clients, as an entity tag say, and
+  /// compare it when a change comes back:
+  ///
+  ///     guard request.ifMatch == toDo.savedVersion else { throw HTTPError(.preconditionFailed) }
+  ///
+  /// It reads the record if the object is a fault. Changes that are not saved yet make no difference.
+  public final var savedVersion: UInt64? {
+    if isFault { fireFault() }
+    return group.map { binding.baseVersion(rowID, readFrom: $0) }
+  }
+}
+
+extension ManagedObject {
   /// Takes the newest values from the store.
   @inline(never)
   final func fireFault() {

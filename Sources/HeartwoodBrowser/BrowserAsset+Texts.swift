@@ -1034,7 +1034,7 @@ extension BrowserAsset {
 
     /** Asks the server; what it refuses is thrown, with the place in a predicate. */
     export async function ask(path, question, signal) {
-      const headers = { Authorization: `Bearer ${sessionStorage.getItem("token") ?? ""}` };
+      const headers = credentials();
       if (question) headers["Content-Type"] = "application/json";
       const response = await fetch(path, { method: question ? "POST" : "GET", headers, signal, body: question && JSON.stringify(question) });
       const answer = await response.json();
@@ -1042,9 +1042,15 @@ extension BrowserAsset {
       return answer;
     }
 
+    /** The token, if there is one: in a server of somebody else the browser sends what that has asked for. */
+    function credentials() {
+      const token = sessionStorage.getItem("token");
+      return token ? { Authorization: `Bearer ${token}` } : {};
+    }
+
     /** The bytes of a whole value, or of the answer to a question. */
     export async function askBlob(path, question) {
-      const headers = { Authorization: `Bearer ${sessionStorage.getItem("token") ?? ""}` };
+      const headers = credentials();
       if (question) headers["Content-Type"] = "application/json";
       const response = await fetch(path, { method: question ? "POST" : "GET", headers, body: question && JSON.stringify(question) });
       if (!response.ok) throw new Error((await response.json()).error);

@@ -1,5 +1,6 @@
 import Foundation
 import HeartwoodMacros
+import HeartwoodTesting
 import Testing
 
 @Entity final class Chore: ManagedObject {
@@ -14,8 +15,30 @@ import Testing
   @Relationship(deleteRule: .cascade) var chores: RelatedSet<Chore>
 }
 
+@Entity final class ToDo: ManagedObject {
+  @Attribute var memo: String = ""
+  @Attribute var done: Bool = false
+}
+
+func add(_ memo: String, to file: URL) throws -> [String] {
+  let model = try ManagedObjectModel(of: [ToDo.self])
+  let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, objectClasses: [ToDo.self])
+  try coordinator.addPersistentStore(at: file)  // todo.csv, .heartwood, .xml, .plist: the extension names the format
+  let context = ManagedObjectContext(coordinator)
+  try context.insert(ToDo.self).memo = memo
+  try context.save()
+  return try context.fetch(ToDo.self, where: ToDo.doneKey == false).map(\.memo)
+}
+
 @Suite("The guide to macros")
 struct MacrosGuideTests {
+  @Test(arguments: ["csv", "heartwood", "xml", "plist"]) func firstExampleOfTheReadme(_ type: String) throws {
+    let folder = try ScratchFolder()
+    let file = folder.url.appending(path: "todo.\(type)")
+    #expect(try add("Bread", to: file) == ["Bread"])
+    #expect(try add("Tea", to: file).sorted() == ["Bread", "Tea"])
+  }
+
   @Test func guide() throws {
     let classes = [Chore.self, Project.self]
     let coordinator = try PersistentStoreCoordinator(

@@ -46,7 +46,9 @@ final class ToDo: ManagedObject {
           .attribute("uuid", .uuid), .attribute(title), .attribute("isDone", .boolean, default: .boolean(false)),
           .attribute("created", .date),
         ],
-        uniquenessConstraints: [["uuid"]]
+        uniquenessConstraints: [["uuid"]],
+        // The order of pages.
+        fetchIndexes: [FetchIndexDescription(name: "byCreation", properties: ["created", "uuid"])]
       )
     ])
   }

@@ -1,32 +1,48 @@
-/// A store whose whole file is loaded and saved: what the author of a file format writes.
+/// A store that is loaded and saved as a whole file: what you implement for a file format.
 ///
-/// The author reads records from a file and writes records to one. Faulting, fetching, relationships, conflict detection, the
-/// replacement of the old file by the new in one step and the locking between processes come from the framework.
+/// The store reads records from a file and writes records to one. The framework does faulting, fetching, relationships,
+/// conflict detection, the replacement of the old file by the new one in one step, and locking between processes.
 ///
 ///     final class JSONLinesStore: AtomicStore, StoreClass {
 ///       static let typeDescription = StoreTypeDescription(type: "JSONLines", …)
 ///       init(_ setup: StoreSetup) { … }
+///       static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata { … }
 ///       func load(_ file: StoreInput, into loader: StoreLoader) throws {
-///         loader.metadata = …
 ///         for … { try loader.addNode(reference, to: entity) { node in try node.setValue(…, forKey: …) } }
 ///       }
 ///       func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
 ///         for node in contents.nodes { try output.write(…) }
 ///       }
 ///     }
+///
+/// <doc:WriteAStore> explains each step. A format that keeps columns can read and write them without a call for each
+/// value: <doc:WriteAFastStore>.
 public protocol AtomicStore: AnyObject, Sendable {
-  /// Reads the file's metadata and records.
+  /// Reads the records of the file, and adds them to `loader`.
+  ///
+  /// The framework calls it at most once for a store, when a file that is not empty is opened or salvaged. On opening,
+  /// ``StoreLoader/metadata`` has been set to what ``FileFormat/readMetadata(from:options:)`` returned.
+  ///
+  /// - Throws: any error, which refuses the file. A ``PersistenceError`` without a path gets that of the file; another
+  ///   error is reported as ``PersistenceError/Code/fileMalformed``. If the file has been written since it was opened,
+  ///   the error is ``PersistenceError/Code/fileChangedOnDisk``. After the call, the framework throws
+  ///   ``PersistenceError/Code/duplicateReference`` if two records of an entity that were added one by one have the
+  ///   same reference.
   func load(_ file: StoreInput, into loader: StoreLoader) throws
 
-  /// Whether the store can hold `contents`; called before anything is written. What ``StoreCapabilities`` declare has been checked.
+  /// Throws an error if the store cannot hold `contents`. It is called before each save, before anything is written,
+  /// and after the framework has checked what the ``StoreCapabilities`` declare. The default accepts everything.
   func validate(_ contents: StoreContents) throws
 
-  /// Writes the whole file.
+  /// Writes the whole file to `output`. It is not called for a store without a file.
+  ///
+  /// The output is a temporary file. It replaces the store's file only after this method has returned and everything is
+  /// written, so the old file stays as it was if the method throws. Do not write to the store's path.
   ///
   /// - Parameters:
-  ///   - contents: what to write. The store may change its ``StoreContents/attachment``.
-  ///   - previous: the file that is being replaced and what it held, or nil for a new one.
-  ///   - output: where to write it.
+  ///   - contents: the records and the metadata to write. The store may change the ``StoreContents/attachment``.
+  ///   - previous: the file that is being replaced and its contents; nil if there is no file yet.
+  ///   - output: the new file.
   func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws
 }
 
@@ -35,9 +51,9 @@ extension AtomicStore {
   public func validate(_ contents: StoreContents) throws {}
 }
 
-/// The file that a save replaces.
+/// The file that a save replaces, for a store that reuses parts of it.
 public struct PreviousSave: Sendable {
-  /// What the file holds.
+  /// The contents of the file.
   public let contents: StoreContents
   /// The file, open for reading.
   public let file: StoreInput

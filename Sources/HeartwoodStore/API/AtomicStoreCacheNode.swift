@@ -1,6 +1,10 @@
 public import HeartwoodModel
 
-/// One record of an atomic store, seen as an object: a handle to a row of a table.
+/// A record of a store, as a handle to a row of a table. Values are read from the table when they are asked for.
+///
+///     for node in contents.nodes {
+///       for (ordinal, property) in node.entity.properties.enumerated() { print(property.name, node[ordinal]) }
+///     }
 public struct AtomicStoreCacheNode: Sendable {
   package let group: RowGroup
   package let row: Int
@@ -25,18 +29,18 @@ extension AtomicStoreCacheNode {
   /// The entities of the record's model, by ordinal.
   package var entities: [EntityDescription] { scopes.map(\.entity) }
 
-  /// What the store calls the record.
+  /// The name of the record in the store.
   public var reference: ReferenceID { group.references[row] }
 
-  /// How often the record has been saved, its insertion included.
+  /// The number of times that the record has been saved, including its insertion.
   public var version: UInt64 { group.versions[row] }
 
-  /// The value of the property with `ordinal` in the node's entity.
+  /// The value of the property with `ordinal` in the node's entity. It is quicker than access by name.
   public subscript(ordinal: Int) -> PropertyValue {
     group.value(row: row, ordinal: ordinal, type: entity.properties[ordinal].attribute?.type, scopes: scopes)
   }
 
-  /// The value of the property called `name`, which the node's entity must have.
+  /// The value of the property called `name`. The node's entity must have the property, or the program stops.
   public subscript(name: String) -> PropertyValue {
     guard let ordinal = entity.ordinal(ofProperty: name) else {
       ProgrammerError.stop("\(entity.name) has no property called \(name). Its properties are in entity.properties.")
@@ -50,10 +54,11 @@ extension AtomicStoreCacheNode {
 
 // MARK: Text
 
-/// What a store that writes text needs of a record: `NodeDraft.setAttributeTexts` and `setObjectIDs` take it back.
+/// What a store that writes text needs of a record: `NodeDraft.setAttributeTexts` and `setObjectIDs` accept it.
 extension AtomicStoreCacheNode {
-  /// The attributes that have a value, by name, as text in the canonical form of their type: digits, a UUID in capitals, base64 for
-  /// binary data, the seconds since 2001-01-01 00:00 UTC for a date.
+  /// The attributes that have a value, by name, as text in the canonical form of their type: digits, a UUID in
+  /// capitals, base64 for binary data, the seconds since 2001-01-01 00:00 UTC for a date. Transient attributes are left
+  /// out.
   public var attributeTexts: [String: String] {
     var texts: [String: String] = [:]
     for (ordinal, property) in entity.properties.enumerated() where !property.isTransient {
@@ -63,7 +68,8 @@ extension AtomicStoreCacheNode {
     return texts
   }
 
-  /// The relationships that lead anywhere, by name, and where they lead, in order.
+  /// The relationships that have destinations, by name, with the ids of these in order. Transient relationships are
+  /// left out.
   public var relatedObjectIDs: [String: [ManagedObjectID]] {
     var related: [String: [ManagedObjectID]] = [:]
     for (ordinal, property) in entity.properties.enumerated() where !property.isTransient {

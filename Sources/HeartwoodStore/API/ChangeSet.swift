@@ -1,19 +1,29 @@
 public import HeartwoodModel
 
-/// What a save does: the records that it inserts, updates and deletes.
+/// The changes of a save: the records that it inserts, updates and deletes.
 ///
-/// Relationships of the values may name records that the same set inserts, by their temporary ids.
+/// An ``IncrementalStore`` gets them, with permanent ids only:
 ///
-/// A context gives its changes column by column; records are made of them when they are asked for.
+///     func save(_ changes: ChangeSet, over contents: StoreContents) throws {
+///       for record in changes.inserted { try insert(record.objectID, version: record.version, record.values) }
+///       for update in changes.updated { try set(update.values, of: update.objectID, version: update.baseVersion + 1) }
+///       for deletion in changes.deleted { try delete(deletion.objectID) }
+///     }
+///
+/// Before the framework has assigned permanent ids, relationships may refer to inserted records of the same set by
+/// their temporary ids.
+///
+/// A context supplies its changes column by column; ``inserted``, ``updated`` and ``deleted`` are made from the columns
+/// at each call, so keep the result instead of asking twice.
 public struct ChangeSet: Sendable {
   /// The changes that were given record by record.
   package private(set) var byRecord: RecordChanges
   /// The changes that were given column by column.
   package private(set) var byColumn: ColumnChanges
-  /// The records that the changes leave alone, and that must be as they were for them to be made.
+  /// The records that the save does not change, and that must have a certain version for it to be done.
   public var preconditions: [RecordPrecondition] = []
 
-  /// Makes a set of changes.
+  /// Creates a set of changes.
   public init(inserted: [ObjectSnapshot] = [], updated: [RecordUpdate] = [], deleted: [RecordDeletion] = []) {
     self.byRecord = RecordChanges(inserted: inserted, updated: updated, deleted: deleted)
     self.byColumn = ColumnChanges()
@@ -29,19 +39,19 @@ public struct ChangeSet: Sendable {
 }
 
 extension ChangeSet {
-  /// The new records. O(values).
+  /// The new records, with all their values. O(values) at each call.
   public var inserted: [ObjectSnapshot] {
     get { byColumn.insertedSnapshots + byRecord.inserted }
     set { (byColumn.insertions, byRecord.inserted) = ([], newValue) }
   }
 
-  /// The changed records. O(values).
+  /// The changed records, with the values that changed. O(values) at each call.
   public var updated: [RecordUpdate] {
     get { byColumn.recordUpdates + byRecord.updated }
     set { (byColumn.updates, byRecord.updated) = ([], newValue) }
   }
 
-  /// The records that go. O(records).
+  /// The deleted records. O(records) at each call.
   public var deleted: [RecordDeletion] {
     get { byColumn.recordDeletions + byRecord.deleted }
     set { (byColumn.deletions, byRecord.deleted) = ([], newValue) }
@@ -64,7 +74,7 @@ package struct RecordChanges: Sendable {
 }
 
 extension ChangeSet {
-  /// The references of records that are given one by one, by the name of their entity.
+  /// The references of records that were given one by one, by the name of their entity.
   package var recordReferences: [String: [ReferenceID]] {
     let ids =
       byRecord.updated.map(\.objectID) + byRecord.deleted.map(\.objectID) + preconditions.map(\.objectID)
@@ -75,16 +85,16 @@ extension ChangeSet {
 
 // MARK: RecordUpdate
 
-/// The new values of a record that a store has.
+/// New values for some properties of a record in a store.
 public struct RecordUpdate: Sendable {
   /// The record.
   public let objectID: ManagedObjectID
-  /// The version that the changes were made on. A store that has another refuses them.
+  /// The version that the changes were made on. If the store has another one, the save fails.
   public let baseVersion: UInt64
   /// The properties that changed, by ordinal, and their new values.
   public let values: [(ordinal: Int, value: PropertyValue)]
 
-  /// Makes a change of the values of some properties.
+  /// Creates a change of some properties of a record.
   public init(objectID: ManagedObjectID, baseVersion: UInt64, values: [(ordinal: Int, value: PropertyValue)]) {
     self.objectID = objectID
     self.baseVersion = baseVersion
@@ -94,14 +104,14 @@ public struct RecordUpdate: Sendable {
 
 // MARK: RecordDeletion
 
-/// The end of a record that a store has.
+/// The deletion of a record in a store.
 public struct RecordDeletion: Sendable {
   /// The record.
   public let objectID: ManagedObjectID
-  /// The version that was deleted. A store that has another refuses.
+  /// The version that was deleted. If the store has another one, the save fails.
   public let baseVersion: UInt64
 
-  /// Makes a deletion of a record as it was at a version.
+  /// Creates a deletion of a record as it was at a version.
   public init(objectID: ManagedObjectID, baseVersion: UInt64) {
     self.objectID = objectID
     self.baseVersion = baseVersion
@@ -110,14 +120,14 @@ public struct RecordDeletion: Sendable {
 
 // MARK: RecordPrecondition
 
-/// A record that a save leaves alone, and that must be as it was for the save to be done.
+/// A record that a save does not change, and that must have a certain version for the save to be done.
 public struct RecordPrecondition: Sendable {
   /// The record.
   public let objectID: ManagedObjectID
-  /// The version that it must have. A store that has another, or no such record, refuses the save.
+  /// The version that the record must have. If the store has another one, or no such record, the save fails.
   public let version: UInt64
 
-  /// Makes the precondition that a record has a version.
+  /// Creates the precondition that a record has a version.
   public init(objectID: ManagedObjectID, version: UInt64) {
     self.objectID = objectID
     self.version = version
@@ -130,12 +140,13 @@ public struct RecordPrecondition: Sendable {
 public struct ObjectSnapshot: Sendable {
   /// The record.
   public let objectID: ManagedObjectID
-  /// How often the record has been saved, its insertion included; 0 for one that has not.
+  /// The number of times that the record has been saved, including its insertion; 0 for a record that has not been
+  /// saved.
   public let version: UInt64
   /// The values, indexed by property ordinal of the object's entity.
   public let values: [PropertyValue]
 
-  /// Makes a snapshot of values that are indexed by property ordinal.
+  /// Creates a snapshot from values that are indexed by property ordinal.
   public init(objectID: ManagedObjectID, version: UInt64, values: [PropertyValue]) {
     self.objectID = objectID
     self.version = version
@@ -145,7 +156,7 @@ public struct ObjectSnapshot: Sendable {
 
 // MARK: ChangedObjectIDs
 
-/// What became of records.
+/// The records that were inserted, updated and deleted.
 package struct ChangedObjectIDs: Sendable {
   package var inserted: Set<ManagedObjectID> = []
   package var updated: Set<ManagedObjectID> = []
@@ -156,7 +167,7 @@ package struct ChangedObjectIDs: Sendable {
   /// Whether nothing was changed.
   package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
-  /// Adds what came after these, so that both together tell what became of each record.
+  /// Adds later changes, so that the result describes the effect of both on each record.
   package mutating func append(_ later: ChangedObjectIDs) {
     inserted.subtract(later.deleted)
     inserted.formUnion(later.inserted)
@@ -170,18 +181,18 @@ package struct ChangedObjectIDs: Sendable {
 
 // MARK: RemoteChanges
 
-/// What others have saved to an open store, as far as it is about records that were read.
+/// What other processes or stores have saved to an open store, as far as it concerns records that were read.
 package struct RemoteChanges: Sendable {
   package private(set) var records = ChangedObjectIDs()
   /// Whether there may be new records that are not named: those of entities of which not all had been read.
   package internal(set) var mayHaveMore = false
-  /// Whether any record may have changed or gone that had been read: none is named.
+  /// Whether any record that had been read may have changed or been deleted. No record is named then.
   package internal(set) var mayBeAny = false
 
   /// Whether no record is named.
   var isEmpty: Bool { records.isEmpty }
 
-  /// What may have become of a record.
+  /// What may have happened to a record.
   enum Fate {
     case inserted, updated, deleted
   }
@@ -194,7 +205,7 @@ package struct RemoteChanges: Sendable {
     }
   }
 
-  /// Adds what was saved after these.
+  /// Adds later changes.
   mutating func append(_ later: RemoteChanges) {
     records.append(later.records)
     mayHaveMore = mayHaveMore || later.mayHaveMore

@@ -1,4 +1,4 @@
-/// A number that lies in columns as it does in memory.
+/// A number type whose values are stored in columns as they are in memory.
 public protocol ColumnElement: BitwiseCopyable, Sendable {
   /// The kind of the columns that consist of such numbers.
   static var columnKind: ColumnKind { get }
@@ -32,7 +32,7 @@ extension Double: ColumnElement {
 // MARK: Reading
 
 extension RecordColumn {
-  /// Makes a column of numbers, each of which is the value of a row. O(n).
+  /// Creates a column of numbers, one for each row. O(n).
   ///
   /// - Parameters:
   ///   - values: the numbers, in the order of the rows.
@@ -46,21 +46,22 @@ extension RecordColumn {
     )
   }
 
-  /// Gives `body` the numbers of all rows, those of rows without a value too, for which any number stands.
+  /// Calls `body` with the numbers of all rows. The numbers of rows without a value are undefined.
   ///
   ///     let sum = column.withValues(of: Int32.self) { numbers in
   ///       numbers.indices.reduce(0) { $0 + (column.hasValue(in: $1) ? Int64(numbers[$1]) : 0) }
   ///     }
   ///
-  /// They are not copied if they lie at an address for such numbers, as those of tables and of well-aligned files do; else O(n).
+  /// The numbers are not copied if their address is aligned, as it is in tables and in well-aligned files; otherwise
+  /// this is O(n).
   ///
-  /// - Returns: what `body` returns; nil if the column is of another kind.
+  /// - Returns: the result of `body`; nil if the column is of another kind.
   public func withValues<Element: ColumnElement, Result, Failure: Error>(
     of type: Element.Type,
     _ body: (Span<Element>) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     guard kind == Element.columnKind else { return nil }
-    // The number of rows is what the maker of the column says, so it counts only as far as there are bytes.
+    // The number of rows comes from the creator of the column, so it counts only as far as there are bytes.
     let count = min(rowCount, values.count / MemoryLayout<Element>.stride)
     guard count > 0 else { return try body(Span()) }
     defer { withExtendedLifetime(values) {} }
@@ -74,7 +75,7 @@ extension RecordColumn {
     return try body(aligned.span)
   }
 
-  /// Whether `row` has a value. A row that there is not has none.
+  /// Returns whether `row` has a value; false if there is no such row. O(1).
   public func hasValue(in row: Int) -> Bool {
     guard kind != .absent, row >= 0, row < rowCount else { return false }
     guard let validity else { return true }

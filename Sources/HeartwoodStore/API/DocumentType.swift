@@ -1,9 +1,11 @@
 public import HeartwoodFoundation
 
-/// A kind of document of an application: what its files are called, and the type of store that keeps them.
+/// A document type of an application: the names of its files, and the type of store that keeps them.
 ///
-/// Every registered store type is one by itself. An application declares others in a ``StoreRegistry``, in code or by its `Info.plist`,
-/// so that a file called `groceries.todo` is opened as a CSV store.
+/// Every registered store type is also a document type. An application declares others in a ``StoreRegistry``, in code
+/// or in its `Info.plist`, so that a file called `groceries.todo` is opened as a CSV store, for example:
+///
+///     try registry.declare([DocumentType(name: "To-do list", storeType: .csv, fileExtensions: ["todo"])])
 public struct DocumentType: Sendable, Hashable {
   /// What the application does with such documents.
   public enum Role: String, Sendable, Hashable, CaseIterable {
@@ -19,7 +21,7 @@ public struct DocumentType: Sendable, Hashable {
     case none = "None"
   }
 
-  /// What a person calls such a document.
+  /// The name of such a document for people.
   public var name: String
   /// The registered type of the store that keeps such a document.
   public var storeType: StoreType
@@ -32,7 +34,7 @@ public struct DocumentType: Sendable, Hashable {
   /// What the application does with such documents.
   public var role: Role
 
-  /// Makes a document type; a file name extension is given without the dot.
+  /// Creates a document type. Give file name extensions without the dot.
   public init(
     name: String,
     storeType: StoreType,
@@ -49,7 +51,7 @@ public struct DocumentType: Sendable, Hashable {
     self.role = role
   }
 
-  /// The documents that files of a registered type are by themselves.
+  /// Creates the document type of a registered store type.
   init(_ description: StoreTypeDescription) {
     self.init(
       name: description.displayName,
@@ -61,10 +63,10 @@ public struct DocumentType: Sendable, Hashable {
 }
 
 extension DocumentType {
-  /// Whether a file with the extension, given in lower case, may be one.
+  /// Returns whether a file with the extension, in lower case, may be such a document.
   func hasExtension(_ fileExtension: String) -> Bool { fileExtensions.contains(fileExtension) }
 
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where an extension is none.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if a file name extension is not valid.
   func checkExtensions() throws(PersistenceError) {
     let isNone = { (name: String) in name.isEmpty || name.contains { $0 == "." || $0 == "/" || $0 == "*" } }
     guard let wrong = fileExtensions.first(where: isNone) else { return }
@@ -80,23 +82,23 @@ extension DocumentType {
 // MARK: StoreRegistry: document types
 
 extension StoreRegistry {
-  /// The kinds of documents that are known: those that were declared, in that order, and then one for each registered type whose
-  /// files have names.
+  /// The known document types: first those that were declared, in that order, and then one for each registered store
+  /// type whose files have extensions or MIME types.
   public var documentTypes: [DocumentType] {
     let named = typeDescriptions.filter { !$0.fileExtensions.isEmpty || !$0.mimeTypes.isEmpty }
     return declaredDocumentTypes + named.map(DocumentType.init)
   }
 
-  /// The kinds of documents whose files have names like `path`, those that were declared first.
+  /// Returns the document types whose files have the same file name extension as `path`, declared ones first.
   public func documentTypes(forFileName path: String) -> [DocumentType] {
     let fileExtension = PathParts.fileExtension(path)
     return documentTypes.filter { $0.hasExtension(fileExtension) }
   }
 
-  /// Makes kinds of documents known, beside those that are. What is declared goes before what a store type says of itself.
+  /// Adds document types to the known ones. Declared types take precedence over those of the store types.
   ///
-  /// - Throws: ``PersistenceError/Code/storeTypeUnknown`` where the store type of one is not registered,
-  ///   ``PersistenceError/Code/valueUnsupported`` where a file name extension is none. None of them is known then.
+  /// - Throws: ``PersistenceError/Code/storeTypeUnknown`` if the store type of one is not registered,
+  ///   ``PersistenceError/Code/valueUnsupported`` if a file name extension is not valid. No type is added then.
   public func declare(_ documentTypes: [DocumentType]) throws(PersistenceError) {
     for documentType in documentTypes {
       try check(documentType)
@@ -117,15 +119,16 @@ extension StoreRegistry {
 // MARK: Info.plist
 
 extension StoreRegistry {
-  /// The kinds of documents that the `Info.plist` of an Apple application declares to be kept by stores: those of its
-  /// `CFBundleDocumentTypes` that have an `NSPersistentStoreTypeKey`. Give them to ``declare(_:)`` to make them known.
+  /// Returns the document types that the `Info.plist` of an Apple application declares for stores: those of its
+  /// `CFBundleDocumentTypes` that have an `NSPersistentStoreTypeKey`. Pass them to ``declare(_:)``.
   ///
-  /// File name extensions and MIME types are those of the entry, or of its `LSItemContentTypes` where the file declares these too, or
-  /// else those of the store type. Entries without `NSPersistentStoreTypeKey` are of no store and left out.
+  /// File name extensions and MIME types are those of the entry, or of its `LSItemContentTypes` if the file declares
+  /// these as well, or else those of the store type. Entries without `NSPersistentStoreTypeKey` are left out.
   ///
-  /// - Parameter data: a property list of any kind.
-  /// - Throws: ``PersistenceError/Code/fileMalformed`` where it is none or says something of another type than it must,
-  ///   ``PersistenceError/Code/storeTypeUnknown``, ``PersistenceError/Code/valueUnsupported`` where a role is none.
+  /// - Parameter data: a property list in any form.
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` if the data is not a property list, or if a value has the wrong
+  ///   type; ``PersistenceError/Code/storeTypeUnknown``; ``PersistenceError/Code/valueUnsupported`` if a role or a file
+  ///   name extension is not valid.
   public func documentTypes(fromInfoPlist data: Data) throws(PersistenceError) -> [DocumentType] {
     let list: InfoPropertyList
     do {
@@ -140,7 +143,9 @@ extension StoreRegistry {
     return types
   }
 
-  /// The kinds of documents that the `Info.plist` at `url` declares: ``documentTypes(fromInfoPlist:)``.
+  /// Returns the document types that the `Info.plist` at `url` declares: see ``documentTypes(fromInfoPlist:)``.
+  ///
+  /// - Throws: the same errors, and those of reading the file.
   public func documentTypes(
     fromInfoPlistAt url: URL,
     in fileSystem: any FileSystem = POSIXFileSystem()
@@ -202,7 +207,7 @@ extension StoreRegistry {
     }
   }
 
-  /// Where something is in the property list: `CFBundleDocumentTypes[0].CFBundleTypeExtensions`.
+  /// Returns the path of a value in the property list: `CFBundleDocumentTypes[0].CFBundleTypeExtensions`.
   private static func place(_ path: [any CodingKey]) -> String {
     let place = path.reduce(into: "") { text, key in
       if let index = key.intValue { text += "[\(index)]" } else { text += (text.isEmpty ? "" : ".") + key.stringValue }
@@ -213,7 +218,7 @@ extension StoreRegistry {
 
 // MARK: InfoPropertyList
 
-/// What an `Info.plist` of an Apple application says of its documents.
+/// The document types in the `Info.plist` of an Apple application.
 struct InfoPropertyList: Decodable {
   let documents: [Document]
   private let declarations: [ContentType]
@@ -232,7 +237,7 @@ struct InfoPropertyList: Decodable {
       + (container.decodeIfPresent([ContentType].self, forKey: .imported) ?? [])
   }
 
-  /// What is said of the files of a uniform type identifier; nil where that is not declared here.
+  /// Returns the declaration of a uniform type identifier; nil if it is not declared here.
   func declaration(of contentType: String) -> ContentType? {
     declarations.first { $0.identifier.lowercased() == contentType.lowercased() }
   }
@@ -269,7 +274,7 @@ extension InfoPropertyList {
     }
   }
 
-  /// How files of a type are called.
+  /// The names of files of a type.
   struct Tags: Decodable {
     let fileExtensions: Names?
     let mimeTypes: Names?
@@ -286,7 +291,7 @@ extension InfoPropertyList {
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.singleValueContainer()
-      // try?: a list or else one string, and what is neither is thrown.
+      // try?: the value is a list or one string; if it is neither, decoding the string throws.
       all = try (try? container.decode([String].self)) ?? [container.decode(String.self)]
     }
   }

@@ -1,14 +1,15 @@
 public import HeartwoodModel
 
-/// A store whose records are saved piecemeal: what the author of a store over a database, a folder of files or a service writes.
+/// A store that reads and saves single records: what you implement for a database, a folder of files or a service.
 ///
-/// The author reads records, all or by their references, and writes those that change. Faulting, relationships, conflict detection,
-/// uniqueness and the noticing of what other processes have saved come from the framework, which keeps the records that it has read in
-/// tables, as it does with those of an ``AtomicStore``.
+/// The store reads records, all of an entity or by their references, and writes those that change. The framework does
+/// faulting, relationships, conflict detection, uniqueness, and finding out what other processes have saved. It keeps
+/// the records that it has read in tables, as it does with those of an ``AtomicStore``.
 ///
-/// A store that can do more itself says so by implementing more: finding and counting records, making groups, changing and deleting many
-/// records at once, keeping a snapshot, letting others read during a save, and examining its file. Each of these methods is optional. If it
-/// returns nil, or is not there, the framework does the work with the records in memory, and the result is the same.
+/// A store can implement further methods for what it does better itself: finding and counting records, making groups,
+/// changing and deleting many records at once, keeping a snapshot, allowing reads during a save, and examining its
+/// file. Each of these methods is optional. If it is not implemented or returns nil, the framework does the work with
+/// the records in memory, and the result is the same.
 ///
 ///     final class FolderStore: IncrementalStore, StoreClass {
 ///       static let typeDescription = StoreTypeDescription(type: "Folder", …)
@@ -24,179 +25,202 @@ public import HeartwoodModel
 ///       }
 ///     }
 ///
-/// The framework calls one method at a time, on whatever thread; calls of ``reading(_:)`` and ``saving(_:)`` enclose others. It makes
-/// the store when it is opened, where there is none yet.
+/// The framework calls one method at a time, on any thread; calls of ``reading(_:)`` and ``saving(_:)`` enclose others.
+/// It calls ``create(_:)`` if a store that does not exist yet is opened for writing, or is to get the records of
+/// another store.
+///
+/// <doc:WriteAnIncrementalStore> explains each required method, and <doc:DoMoreInYourStore> the optional ones.
 public protocol IncrementalStore: AnyObject, Sendable {
-  /// Connects to what is at the store's place, and tells who it is; nil where there is no store yet. Called first, and once
-  /// more where ``create(_:)`` has thrown ``PersistenceError/Code/fileExists``. Where it throws, the store has let go of everything:
-  /// ``disconnect()`` is not called.
+  /// Connects to the store, and returns its metadata; returns nil if there is no store yet.
+  ///
+  /// It is called first, and once more if ``create(_:)`` has thrown ``PersistenceError/Code/fileExists``. If it throws,
+  /// it must release all files and connections before: ``disconnect()`` is not called then.
   func connect() throws -> StoreMetadata?
 
-  /// Makes a store without records, where ``connect()`` found none.
+  /// Creates a store without records. It is called if ``connect()`` returned nil, but not for a store that is opened
+  /// for reading only.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileExists`` if another process has created the store meanwhile. ``connect()``
+  ///   is then called again.
   func create(_ metadata: StoreMetadata) throws
 
-  /// Lets go of the files or connections. Nothing else is called afterwards.
+  /// Releases the files or connections. No other method is called afterwards.
   func disconnect()
 
-  /// A number that is another one after somebody else has saved: another process, or another open store. It should be quick: every
-  /// fetch asks for it.
+  /// Returns a number that changes when another process, or another open store, has saved. It should be quick: every
+  /// fetch calls it.
   ///
-  /// Within ``saving(_:)``, once everything is saved, it is the one that the store has afterwards: else the next look at it takes the own save
-  /// for one of others, which costs reading the records again.
+  /// If it is called within ``saving(_:)`` after everything was saved, it must return the number that the store has
+  /// after the save. Otherwise the framework takes the save for one of another process, and reads the records again.
   func dataVersion() throws -> UInt64
 
-  /// Calls `body`, which reads, and lets all that it reads be as it was at one moment.
+  /// Calls `body`, which reads, and makes sure that everything that it reads is from the same moment.
   func reading<Result>(_ body: () throws -> Result) throws -> Result
 
-  /// Who the store is now, and what the application keeps with it.
+  /// Returns the present metadata: the store's identifier and model version, and the values that the application keeps
+  /// with it.
   func metadata() throws -> StoreMetadata
 
-  /// Reads all records of `entities`, each with its version.
+  /// Reads all records of `entities`, each with its version, and adds them to `loader`.
   func load(_ entities: [EntityDescription], into loader: StoreLoader) throws
 
-  /// Reads the records of `entity` itself that `references` name, each of them once. Those that are not there are left out.
+  /// Reads the records of `entity` itself with the given `references`, each of them once. References without a record
+  /// are skipped.
   func load(_ references: [ReferenceID], of entity: EntityDescription, into loader: StoreLoader) throws
 
-  /// How many records of `entity` itself there are, without reading them.
+  /// Returns the number of records of `entity` itself, without reading them.
   func count(of entity: EntityDescription) throws -> Int
 
-  /// About how many records of `entity` itself there are, by which the framework decides whether it is quicker to read all of them:
-  /// ``count(of:)`` where a store has no quicker way.
+  /// Returns about how many records of `entity` itself there are. The framework uses it to decide whether reading all
+  /// of them is quicker. The default is ``count(of:)``.
   func estimatedCount(of entity: EntityDescription) throws -> Int
 
-  /// Names for records of `entity` that a later save will insert: no others get them, in no process, and not after these have been deleted
-  /// either, or what somebody has noted of one would lead to another.
+  /// Returns new references for records of `entity` that a later save will insert.
+  ///
+  /// No other record may get one of them, in any process, not even after these records were deleted: otherwise an id
+  /// that an application has kept would refer to another record.
   func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID]
 
-  /// Calls `body`, which saves, while nobody else can, and keeps all that it saves, durably, or nothing if it throws.
+  /// Calls `body`, which saves, while no other process can save. Everything that it has saved is durable when the
+  /// method returns; nothing is kept if it throws.
   ///
-  /// A store that cannot keep others out, as one over a service or a database, may gather what `body` saves, and keep nothing of it if others have
-  /// changed a record that it saves, or one of the ``ChangeSet/preconditions``, since `body` began. It calls `body` again then, which looks at
-  /// ``dataVersion()``, reads what they have saved, and finds the conflicts.
+  /// A store that cannot keep others from saving, such as one over a service or a database, may collect what `body`
+  /// saves, and discard it if others have changed one of these records, or one of the ``ChangeSet/preconditions``,
+  /// since `body` began. It then calls `body` again, which checks ``dataVersion()``, reads what others have saved, and
+  /// finds the conflicts.
   func saving<Result>(_ body: () throws -> Result) throws -> Result
 
-  /// Saves changes. All ids are permanent, and the versions have been compared.
+  /// Saves changes. It is called within ``saving(_:)``. All ids are permanent, and the framework has compared the
+  /// versions.
   ///
   /// - Parameters:
-  ///   - changes: what to save. A new record comes with its version; an update raises the version that it was based on by 1. Preconditions have
-  ///     been met as of what was read; a store that lets others save at the same time makes sure that they still are.
+  ///   - changes: the changes. A new record comes with its version; an update raises the version that it was based on
+  ///     by 1. The preconditions are met as of what was read; a store that allows others to save at the same time must
+  ///     make sure that they still are.
   ///   - contents: the records before the changes.
   func save(_ changes: ChangeSet, over contents: StoreContents) throws
 
-  /// Keeps metadata.
+  /// Saves the metadata, in place of the present metadata. It is called within ``saving(_:)``.
   func saveMetadata(_ metadata: StoreMetadata) throws
 
-  /// Whether a save puts another file at the place of the store's. If it does not, another file there is another store, and nothing is
-  /// saved into it.
+  /// Whether a save replaces the store's file by another one. If false, another file at the store's place is another
+  /// store, and nothing is saved to it.
   var savesReplaceFile: Bool { get }
 
-  /// Whether the store keeps a relationship and its inverse as one thing, as a database does, so that whoever changes one of them changes both.
-  /// After a save that has changed one side alone, on an older version of the other, the framework reads both records again.
+  /// Whether the store keeps a relationship and its inverse as one thing, as a database does, so that a change of one
+  /// changes both. If true, the framework reads both records again after a save that has changed one side only, on an
+  /// older version of the other.
   var storesInversesOnce: Bool { get }
 
   // MARK: Finding records
 
-  /// Returns the references of the records that a fetch finds, in its order and within its limits, without reading the records.
+  /// Returns the references of the records that a fetch finds, in its order and within its limits, without reading the
+  /// records.
   ///
-  /// It returns nil if the store would not find exactly the records that the predicate means. The framework then asks which conditions the
-  /// store ``canAnswer(_:)``, and tests the others on the records that those leave; if it can answer none, it reads all records of the entity.
+  /// It returns nil if the store might find other records than the predicate means. The framework then asks
+  /// ``canAnswer(_:)`` for each condition, and tests the remaining conditions on the records that meet those; if the
+  /// store can answer none, the framework reads all records of the entity.
   func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]?
 
-  /// Returns whether ``fetch(_:)`` would answer a fetch, without running it.
+  /// Returns whether ``fetch(_:)`` would return a result, without running the fetch.
   func canAnswer(_ fetch: RecordFetch) throws -> Bool
 
-  /// Returns the number of records that a fetch finds, whatever its limits are; nil as with ``fetch(_:)``.
+  /// Returns the number of records that a fetch finds, regardless of its limits; nil as with ``fetch(_:)``.
   func count(_ fetch: RecordFetch) throws -> Int?
 
-  /// Returns how a fetch is answered, for people to read, a line each; nil as with ``fetch(_:)``.
+  /// Describes how the store answers a fetch, in lines of text for people; returns nil as with ``fetch(_:)``.
   func queryPlan(_ fetch: RecordFetch) throws -> [String]?
 
   // MARK: Making groups
 
-  /// Returns the groups of records with the same keys, in the order of the first record of each.
+  /// Returns the groups of records with the same keys, in the order of the first record of each group.
   ///
-  /// It returns nil if the store would not make exactly the same groups. If there are no keys, a group of no records may be returned for no
-  /// records.
+  /// It returns nil if the store might make other groups than the framework. If there are no keys and no records, it
+  /// may return one group without records.
   func groups(_ fetch: GroupFetch) throws -> [RecordGroup]?
 
-  /// Returns how groups are made, for people to read, a line each; nil as with ``groups(_:)``.
+  /// Describes how the store makes groups, in lines of text for people; returns nil as with ``groups(_:)``.
   func queryPlan(_ fetch: GroupFetch) throws -> [String]?
 
   // MARK: Changing many records
 
-  /// Changes or deletes all records that meet a condition, within ``saving(_:)``. Each record that changes gets its next version.
+  /// Changes or deletes all records that meet a condition. It is called within ``saving(_:)``. Each record that changes
+  /// gets its next version.
   ///
-  /// It returns nil if the store would not do exactly what the framework does with records in memory, with delete rules and derived
-  /// attributes. What it has written by then is undone.
+  /// It returns nil if the store might do anything else than the framework does with records in memory, including
+  /// delete rules and derived attributes. Everything that it has written before is then undone.
   func execute(_ batch: RecordBatch) throws -> RecordBatchResult?
 
   // MARK: Reading beside saves
 
-  /// Returns a connected store with the records as they are now, whatever is saved until it is disconnected; nil if the store cannot keep them.
-  /// Nothing is saved to a snapshot.
+  /// Returns a connected store with the records as they are now, which do not change until it is disconnected; nil if
+  /// the store cannot keep them. Nothing is saved to a snapshot.
   ///
-  /// It may be called while a save waits for the disk: the snapshot then has the state before the save, or after it. O(1).
+  /// It may be called while a save waits for the disk: the snapshot then has the state before the save, or after it.
+  /// O(1).
   func snapshot() throws -> (any IncrementalStore)?
 
-  /// Saves as ``saving(_:)`` does, and lets others read the state before the save while it waits for the disk.
+  /// Saves as ``saving(_:)`` does, and allows others to read the state before the save while it waits for the disk.
   ///
   /// A reading method that would see the save throws ``SaveIsVisible`` until this method has returned.
   ///
   /// - Parameters:
-  ///   - release: to be called after `body`, if the store can be read from then on. Only reading methods and ``dataVersion()`` are called, one
-  ///     at a time.
-  ///   - retake: to be called, if `release` was, when the save is on the disk or has failed. After it, no other method is called.
+  ///   - release: call it after `body` if the store can be read from then on. Only reading methods and
+  ///     ``dataVersion()`` are called, one at a time.
+  ///   - retake: call it, if `release` was called, when the save is on the disk or has failed. No other method is
+  ///     called after it.
   func saving<Result>(_ body: () throws -> Result, release: () -> Void, retake: () -> Void) throws -> Result
 
   // MARK: Examining
 
-  /// Returns what is wrong with the store's file that reading all records would not show, in sentences, at most `limit` of them. It may take as
-  /// long as reading the whole file.
+  /// Returns the faults of the store's file that are not found by reading all records, as sentences, at most `limit` of
+  /// them. It may take as long as reading the whole file.
   func damage(limit: Int) throws -> [String]
 
-  /// Returns the values and rows that cannot be read, for a store that can go on after one. It may take as long as reading all records.
+  /// Returns the values and rows that cannot be read, for a store that can go on after one. It may take as long as
+  /// reading all records.
   ///
   /// - Parameter limit: the number of values to return. All of them are counted.
   func unreadableValues(limit: Int) throws -> UnreadableValues
 }
 
-/// What would be read has a save in it that the framework has not taken note of yet.
+/// The records that would be read contain a save that the framework has not registered yet.
 public struct SaveIsVisible: Error {
-  /// Makes the error.
+  /// Creates the error.
   public init() {}
 }
 
 extension IncrementalStore {
-  /// As many as ``count(of:)`` tells.
+  /// Returns ``count(of:)``.
   public func estimatedCount(of entity: EntityDescription) throws -> Int { try count(of: entity) }
 
-  /// Nil: the framework finds the records.
+  /// Returns nil: the framework finds the records.
   public func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? { nil }
 
-  /// False: the store answers no parts of fetches.
+  /// Returns false: the store answers no parts of fetches.
   public func canAnswer(_ fetch: RecordFetch) throws -> Bool { false }
 
-  /// The number of references that ``fetch(_:)`` returns.
+  /// Returns the number of references that ``fetch(_:)`` returns for the fetch without limits.
   public func count(_ fetch: RecordFetch) throws -> Int? {
     try self.fetch(fetch.limited(offset: 0, limit: nil))?.count
   }
 
-  /// Nil: nothing is known of it.
+  /// Returns nil: the store does not describe its work.
   public func queryPlan(_ fetch: RecordFetch) throws -> [String]? { nil }
 
-  /// Nil: the framework makes the groups.
+  /// Returns nil: the framework makes the groups.
   public func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? { nil }
 
-  /// Nil: nothing is known of it.
+  /// Returns nil: the store does not describe its work.
   public func queryPlan(_ fetch: GroupFetch) throws -> [String]? { nil }
 
-  /// Nil: the framework reads, changes and saves the records.
+  /// Returns nil: the framework reads, changes and saves the records.
   public func execute(_ batch: RecordBatch) throws -> RecordBatchResult? { nil }
 
-  /// Nil: the framework reads what a context needs to stay at a generation.
+  /// Returns nil: the framework reads the records that a context needs to stay at a generation.
   public func snapshot() throws -> (any IncrementalStore)? { nil }
 
-  /// Lets nobody read meanwhile.
+  /// Calls ``saving(_:)``, and never calls `release`: nothing is read meanwhile.
   public func saving<Result>(
     _ body: () throws -> Result,
     release: () -> Void,
@@ -205,15 +229,15 @@ extension IncrementalStore {
     try saving(body)
   }
 
-  /// None: reading all records shows what is wrong.
+  /// Returns no faults: reading all records finds what is wrong.
   public func damage(limit: Int) throws -> [String] { [] }
 
-  /// None: reading stops at the first one, and throws it.
+  /// Returns no values: reading stops at the first value that cannot be read, and throws.
   public func unreadableValues(limit: Int) throws -> UnreadableValues { UnreadableValues(limit: limit) }
 
-  /// False: the file is written in place.
+  /// Returns false: the file is written in place.
   public var savesReplaceFile: Bool { false }
 
-  /// False: each record has its own end.
+  /// Returns false: each record keeps its own side of a relationship.
   public var storesInversesOnce: Bool { false }
 }

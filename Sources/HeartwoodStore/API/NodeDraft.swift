@@ -1,11 +1,11 @@
 import HeartwoodFoundation
 public import HeartwoodModel
 
-/// A record that a store is reading: its values are set, and then it is added to a table.
+/// A record that a store is reading: the store sets its values, and the loader adds it to a table.
 public struct NodeDraft {
   /// The entity of the record.
   public let entity: EntityDescription
-  /// What the store calls the record.
+  /// The name of the record in the store.
   public let reference: ReferenceID
   private(set) var values: [PropertyValue]
 
@@ -17,9 +17,11 @@ public struct NodeDraft {
     }
   }
 
-  /// Sets a value. What is not set is nil, or leads nowhere.
+  /// Sets the value of the property called `name`. A property that is not set is null, or has no destinations.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch`` or
+  ///     try node.setValue(.string("Buy milk"), forKey: "memo")
+  ///
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch``, or
   ///   ``PersistenceError/Code/valueUnsupported`` for text or data of more than 1 GiB.
   public mutating func setValue(_ value: PropertyValue, forKey name: String) throws(PersistenceError) {
     guard let ordinal = entity.ordinal(ofProperty: name) else {
@@ -32,10 +34,11 @@ public struct NodeDraft {
     try setValue(value, at: ordinal)
   }
 
-  /// Sets the value of the property with `ordinal`.
+  /// Sets the value of the property with `ordinal`. It is quicker than ``setValue(_:forKey:)``, which looks up the
+  /// name.
   ///
-  /// - Throws: ``PersistenceError/Code/valueTypeMismatch`` or ``PersistenceError/Code/valueUnsupported`` for text or data of more
-  ///   than 1 GiB.
+  /// - Throws: ``PersistenceError/Code/valueTypeMismatch``, or ``PersistenceError/Code/valueUnsupported`` for text or
+  ///   data of more than 1 GiB.
   public mutating func setValue(_ value: PropertyValue, at ordinal: Int) throws(PersistenceError) {
     try value.checkFits(propertyAt: ordinal, of: entity)
     values[ordinal] = value
@@ -43,7 +46,7 @@ public struct NodeDraft {
 }
 
 extension PropertyValue {
-  /// Makes sure that a table can hold the value as that of the property with `ordinal`.
+  /// Checks that a table can hold the value for the property with `ordinal`.
   package func checkFits(propertyAt ordinal: Int, of entity: EntityDescription) throws(PersistenceError) {
     guard fits(entity.traits[ordinal]) else {
       let property = entity.properties[ordinal]
@@ -64,13 +67,13 @@ extension PropertyValue {
     }
   }
 
-  /// Whether the value takes more bytes than a store keeps.
+  /// Whether the value has more bytes than a store keeps.
   package var isTooLong: Bool { byteCount > RowGroupBuilder.columnByteLimit }
 
-  /// Whether a store can keep the value as that of a property.
+  /// Returns whether a store can keep the value for a property.
   package func canBeKept(as trait: PropertyTrait) -> Bool { fits(trait) && !isTooLong }
 
-  /// How many bytes a value without a fixed width takes.
+  /// The number of bytes of a value without a fixed width.
   var byteCount: Int {
     switch self {
     case .string(let text): text.utf8.count
@@ -81,7 +84,7 @@ extension PropertyValue {
 }
 
 extension PropertyDescription {
-  /// What the property holds, in words for an error text.
+  /// The type of the property, in words for an error text.
   package var typeDescription: String {
     switch self {
     case .attribute(let attribute): "of type \(attribute.type.rawValue)"
@@ -98,10 +101,11 @@ extension String {
 // MARK: Text
 
 extension NodeDraft {
-  /// Sets attributes from texts in the canonical form of their types, by name: what ``AtomicStoreCacheNode/attributeTexts`` gives.
+  /// Sets attributes from texts in the canonical form of their types, by name: those that
+  /// ``AtomicStoreCacheNode/attributeTexts`` returns.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch`` where a text is no value of the
-  ///   attribute's type.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown`` if the entity has no such attribute,
+  ///   ``PersistenceError/Code/valueTypeMismatch`` if a text does not stand for a value of the attribute's type.
   public mutating func setAttributeTexts(_ texts: [String: String]) throws(PersistenceError) {
     for (name, text) in texts {
       guard let type = entity.property(named: name)?.attribute?.type else {
@@ -122,10 +126,11 @@ extension NodeDraft {
     }
   }
 
-  /// Lets a relationship lead to the objects of `ids`, in that order: what ``AtomicStoreCacheNode/relatedObjectIDs`` gives.
+  /// Sets the destinations of a relationship, in order: those that ``AtomicStoreCacheNode/relatedObjectIDs`` returns.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch`` where it is no relationship, or
-  ///   one to a single object and there are more.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown`` if there is no such property,
+  ///   ``PersistenceError/Code/valueTypeMismatch`` if it is not a relationship, or if it is a to-one relationship and
+  ///   there are several ids.
   public mutating func setObjectIDs(_ ids: [ManagedObjectID], forKey name: String) throws(PersistenceError) {
     let isToMany = entity.property(named: name)?.relationship?.isToMany ?? true
     let value = isToMany || ids.count > 1 ? PropertyValue.toMany(ids) : ids.first.map(PropertyValue.toOne) ?? .null

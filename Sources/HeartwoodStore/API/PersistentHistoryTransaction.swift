@@ -1,9 +1,13 @@
 public import HeartwoodFoundation
 public import HeartwoodModel
 
-/// One save of one store, as its history keeps it.
+/// A save of a store, as its history records it.
 ///
-/// The changes stay as they lie in the history until they are asked for, so holding transactions costs little.
+///     for transaction in try coordinator.execute(.fetchHistory(after: token)) {
+///       print(transaction.timestamp, transaction.author ?? "", transaction.changeCount)
+///     }
+///
+/// The changes are decoded when they are asked for, so holding transactions takes little memory.
 public struct PersistentHistoryTransaction: Sendable {
   private let entry: HistoryEntry
   private let runs: [Run]
@@ -17,8 +21,8 @@ public struct PersistentHistoryTransaction: Sendable {
     let changesBefore: Int64
   }
 
-  /// - Parameter isIncluded: whether changes of an entity belong to what was asked for.
-  /// - Throws: ``PersistenceError/Code/modelIncompatible`` where the model lacks an entity of the history.
+  /// - Parameter isIncluded: returns whether changes of an entity were requested.
+  /// - Throws: ``PersistenceError/Code/modelIncompatible`` if the model lacks an entity of the history.
   init(
     _ entry: HistoryEntry,
     storeID: UUID,
@@ -39,37 +43,40 @@ public struct PersistentHistoryTransaction: Sendable {
 }
 
 extension PersistentHistoryTransaction {
-  /// The number of the transaction in its store: the first is 1, and each has one more than that before it. No number is given twice,
-  /// whatever is purged. Only other programs leave gaps between numbers, in files that they write too.
+  /// The number of the transaction in its store. The first is 1, and each number is greater by one than the number
+  /// before. No number is used twice, even if transactions are purged. There are gaps only in files that other programs
+  /// write, too.
   public var transactionNumber: Int64 { entry.number }
 
   /// When the store was saved.
   public var timestamp: Date { Date(timeIntervalSinceReferenceDate: entry.seconds) }
 
-  /// Who saved: the author of the context's transactions, or nil where it had none.
+  /// The author of the context's transactions; nil if it had none.
   public var author: String? { entry.author }
 
-  /// The name of the context that saved, or nil where it had none.
+  /// The name of the context that saved; nil if it had none.
   public var contextName: String? { entry.contextName }
 
-  /// The identifier of the application that saved. Nil if it had none, and for stores that keep none: of those that ship, SQLite files do.
+  /// The identifier of the application that saved; nil if it had none, or if the store does not keep it. Of the stores
+  /// that ship, SQLite files keep it.
   public var bundleID: String? { entry.bundleID }
 
-  /// The name of the process that saved. Nil for stores that keep none: of those that ship, SQLite files do.
+  /// The name of the process that saved; nil if the store does not keep it. Of the stores that ship, SQLite files keep
+  /// it.
   public var processID: String? { entry.processID }
 
-  /// The point behind this transaction.
+  /// The point in the history directly after this transaction.
   public var token: PersistentHistoryToken { PersistentHistoryToken([storeID: transactionNumber]) }
 
-  /// How many changes there are. O(entities that were changed).
+  /// The number of changes. O(entities that were changed).
   public var changeCount: Int { runs.reduce(0) { $0 + $1.records.count } }
 
-  /// How many changes of a kind there are. O(entities that were changed).
+  /// Returns the number of changes of a kind. O(entities that were changed).
   public func changeCount(of type: PersistentHistoryChange.ChangeType) -> Int {
     runs.reduce(0) { $1.records.kind == type ? $0 + $1.records.count : $0 }
   }
 
-  /// The changes: insertions, then updates, then deletions. Each call reads them anew, which is O(changes).
+  /// The changes: insertions, then updates, then deletions. They are decoded at each call, which is O(changes).
   public var changes: [PersistentHistoryChange] {
     var changes: [PersistentHistoryChange] = []
     changes.reserveCapacity(changeCount)
@@ -93,7 +100,7 @@ extension PersistentHistoryTransaction {
     return changes
   }
 
-  /// The ids of the records that were inserted, updated or deleted. O(changes).
+  /// Returns the ids of the records that were inserted, updated or deleted. O(changes).
   public func objectIDs(of type: PersistentHistoryChange.ChangeType) -> [ManagedObjectID] {
     var ids: [ManagedObjectID] = []
     for run in runs where run.records.kind == type {
@@ -106,28 +113,29 @@ extension PersistentHistoryTransaction {
 
 // MARK: PersistentHistoryChange
 
-/// What one transaction did to one record.
+/// The change of one record by one transaction.
 public struct PersistentHistoryChange: Sendable, Hashable {
   /// What was done to a record.
   public enum ChangeType: UInt8, Sendable, Hashable, CaseIterable {
     /// The record is new.
     case insert = 0
-    /// Properties of the record got other values.
+    /// Properties of the record were set.
     case update = 1
-    /// The record is gone.
+    /// The record was deleted.
     case delete = 2
   }
 
-  /// The place of the change in its transaction, counted from 1, with those counted that a request leaves out.
+  /// The position of the change in its transaction, counted from 1. Changes that a request leaves out are counted, too.
   public let changeID: Int64
-  /// The record. It may be gone by now.
+  /// The record. It may have been deleted since.
   public let changedObjectID: ManagedObjectID
-  /// What was done to it.
+  /// What was done to the record.
   public let changeType: ChangeType
-  /// The names of the properties that an update gave values to, in the order of the model at that time; else empty.
+  /// The names of the properties that an update set, in the order of the model at that time; empty for another change.
   public let updatedProperties: [String]
-  /// What a deleted record had in the attributes that are preserved on deletion, by name
-  /// (`AttributeDescription.preservesValueInHistoryOnDeletion`); else empty. An attribute without a value is `null`.
+  /// The values of a deleted record's attributes that are preserved on deletion, by name
+  /// (`AttributeDescription.preservesValueInHistoryOnDeletion`); empty for another change. An attribute without a value
+  /// is `null`.
   public let tombstone: [String: PropertyValue]
 
   package init(
@@ -147,7 +155,7 @@ public struct PersistentHistoryChange: Sendable, Hashable {
 
 // MARK: PersistentHistoryChangeRequest
 
-/// Which transactions of the histories of stores are asked for.
+/// A request for transactions of the histories of stores.
 ///
 ///     var request = PersistentHistoryChangeRequest.fetchHistory(after: token)
 ///     request.excludedAuthors = ["import"]
@@ -160,11 +168,12 @@ public struct PersistentHistoryChangeRequest: Sendable {
   }
 
   let start: Start
-  /// Only the transactions of these authors; nil means all, those without an author too.
+  /// The authors whose transactions are requested; nil means all transactions, including those without an author.
   public var authors: Set<String>?
-  /// Not the transactions of these authors: one's own, for example.
+  /// The authors whose transactions are left out: the application's own, for example.
   public var excludedAuthors: Set<String> = []
-  /// Only changes of this entity and its subentities, and only transactions that have some; nil means all.
+  /// The entity whose changes are requested, including those of its subentities. Transactions without such changes are
+  /// left out. Nil means all changes.
   public var entityName: String?
 
   private init(_ start: Start) {
@@ -173,18 +182,18 @@ public struct PersistentHistoryChangeRequest: Sendable {
 }
 
 extension PersistentHistoryChangeRequest {
-  /// Asks for the transactions after a token; nil asks for all that are kept, and so does a token for a store that it says nothing
-  /// about.
+  /// Returns a request for the transactions after a token. With nil, or for a store that the token does not contain,
+  /// these are all transactions that are kept.
   public static func fetchHistory(after token: PersistentHistoryToken?) -> PersistentHistoryChangeRequest {
     PersistentHistoryChangeRequest(token.map(Start.token) ?? .beginning)
   }
 
-  /// Asks for the transactions of the same store that came after one.
+  /// Returns a request for the transactions of the same store that came after one.
   public static func fetchHistory(after transaction: PersistentHistoryTransaction) -> PersistentHistoryChangeRequest {
     PersistentHistoryChangeRequest(.token(transaction.token))
   }
 
-  /// Asks for the transactions that were saved later than a date, by the clock of whoever saved.
+  /// Returns a request for the transactions that were saved later than a date, by the clock of the process that saved.
   public static func fetchHistory(after date: Date) -> PersistentHistoryChangeRequest {
     PersistentHistoryChangeRequest(.date(date))
   }
@@ -193,13 +202,13 @@ extension PersistentHistoryChangeRequest {
 // MARK: What belongs to it
 
 extension PersistentHistoryChangeRequest {
-  /// Whether every transaction behind the start belongs to the request, so that they can be counted without being read.
+  /// Whether every transaction after the start is requested, so that they can be counted without being read.
   var isUnfiltered: Bool {
     if case .date = start { return false }
     return authors == nil && excludedAuthors.isEmpty && entityName == nil
   }
 
-  /// Whether a transaction belongs to the request, as far as can be told without its changes.
+  /// Returns whether a transaction is requested, as far as that is known without its changes.
   func includes(_ entry: HistoryEntry) -> Bool {
     if case .date(let date) = start, entry.seconds <= date.timeIntervalSinceReferenceDate { return false }
     if let author = entry.author, excludedAuthors.contains(author) { return false }
@@ -207,7 +216,7 @@ extension PersistentHistoryChangeRequest {
     return entry.author.map(authors.contains) ?? false
   }
 
-  /// Whether changes of an entity belong to the request.
+  /// Returns whether changes of an entity are requested.
   func includes(_ entity: EntityDescription) -> Bool {
     guard let entityName else { return true }
     var ancestor: EntityDescription? = entity
@@ -221,36 +230,37 @@ extension PersistentHistoryChangeRequest {
 
 // MARK: PersistentHistoryToken
 
-/// A point in the histories of stores: behind which transaction of each of them somebody stands.
+/// A point in the histories of one or several stores: the number of a transaction for each store.
 ///
-/// Keep the token of the last transaction that you have seen, and fetch what came after it. It is `Codable`, so it outlives the
-/// process: as JSON it is an object with a number for each store, by the store's identifier.
+/// Keep the token of the last transaction that you have processed, and fetch the transactions after it. A token is
+/// `Codable`, so it can outlive the process: its JSON is an object with a number for each store, by the store's
+/// identifier.
 ///
-/// Tokens are compared for one store at a time: of two tokens of several stores, neither need come first.
+/// Tokens are compared for one store at a time. If two tokens contain several stores, neither need be the earlier one.
 public struct PersistentHistoryToken: Sendable, Hashable {
   private var numbers: [UUID: Int64]
 
-  /// Makes a token that stands behind the transaction with each number, by the identifier of its store.
+  /// Creates a token after the transaction with each number, by the identifier of its store.
   public init(_ transactionNumbers: [UUID: Int64]) {
     numbers = transactionNumbers
   }
 }
 
 extension PersistentHistoryToken {
-  /// The stores that the token says something about.
+  /// The stores that the token contains.
   public var storeIdentifiers: Set<UUID> { Set(numbers.keys) }
 
-  /// The number of the last transaction of a store that the token stands behind, 0 for none; nil where it says nothing about the
-  /// store.
+  /// Returns the number of the last transaction of a store before the token, 0 for none; nil if the token does not
+  /// contain the store.
   public func transactionNumber(forStoreWithIdentifier identifier: UUID) -> Int64? { numbers[identifier] }
 
-  /// Whether this token stands before `other` in the history of a store, so that there is something between them. A token that
-  /// says nothing about a store stands before all of its history.
+  /// Returns whether this token is before `other` in the history of a store, so that there are transactions between
+  /// them. A token that does not contain the store is before all of its history.
   public func precedes(_ other: PersistentHistoryToken, inStoreWithIdentifier identifier: UUID) -> Bool {
     numbers[identifier] ?? 0 < other.numbers[identifier] ?? 0
   }
 
-  /// A token that stands where this one does, but for the stores of `other`, for which it stands where that one does.
+  /// Returns a token with the numbers of `other`, and with those of this token for all other stores.
   public func updated(with other: PersistentHistoryToken) -> PersistentHistoryToken {
     PersistentHistoryToken(numbers.merging(other.numbers) { $1 })
   }
@@ -265,7 +275,9 @@ extension PersistentHistoryToken: Codable {
     init?(intValue: Int) { nil }
   }
 
-  /// Reads a token from an object with a number for each store.
+  /// Decodes a token from an object with a number for each store.
+  ///
+  /// - Throws: `DecodingError` if a number is negative, or if a key is not a UUID.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     numbers = [:]
@@ -282,7 +294,7 @@ extension PersistentHistoryToken: Codable {
     }
   }
 
-  /// Writes the token as an object with a number for each store.
+  /// Encodes the token as an object with a number for each store.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     for (identifier, number) in numbers {

@@ -2,11 +2,11 @@ public import HeartwoodFoundation
 public import HeartwoodModel
 import Synchronization
 
-/// A store that is open: what a coordinator holds and hands out.
+/// An open store, as a coordinator returns it.
 ///
-/// What kind of store it is shows only in ``typeDescription``; everything above works the same way on all of them.
+/// All store types have the same interface; they differ in their ``typeDescription`` only.
 public final class PersistentStore: Sendable {
-  /// What kind of store it is and what it can do.
+  /// The type of the store and what it can do.
   public let typeDescription: StoreTypeDescription
   /// The configuration whose entities the store keeps; nil means all.
   public let configurationName: String?
@@ -27,15 +27,15 @@ public final class PersistentStore: Sendable {
 }
 
 extension PersistentStore {
-  /// The type that the store is registered by.
+  /// The type of the store.
   public var type: StoreType { typeDescription.type }
   /// What the store can do.
   public var capabilities: StoreCapabilities { typeDescription.capabilities }
 
-  /// Where the store is; nil for one without a place, such as one in memory.
+  /// The place of the store; nil for a store without a place, such as one in memory.
   public var place: StorePlace? { engine.place }
 
-  /// The path of the store's file; nil for a store at another URL, and for one without a place.
+  /// The path of the store's file; nil for a store at another URL, and for a store without a place.
   public var path: String? { place?.path }
 
   /// The place as errors name it.
@@ -44,51 +44,53 @@ extension PersistentStore {
   /// Whether the store was opened for reading only.
   public var isReadOnly: Bool { options[.isReadOnly] }
 
-  /// Whether each save is kept as a transaction of the store's history.
+  /// Whether each save is recorded as a transaction in the store's history.
   public var tracksPersistentHistory: Bool { options[.tracksPersistentHistory] }
 
-  /// What the store tells about itself.
+  /// The metadata of the store: its identifier, the version of its model, and values of the application. It does no
+  /// I/O.
   public var metadata: StoreMetadata { engine.metadata }
 
   /// The identifier of the store, which is part of its objects' URIs.
   public var identifier: UUID { metadata.identifier }
 
-  /// Sets what the application keeps with the store. It is written with the next save that changes a record of the store, or by that of a
-  /// document; the save of a context without changes writes nothing.
+  /// Sets the values that the application keeps with the store. They are written by the next save that changes a record
+  /// of the store, or by a save of its document; saving a context without changes writes nothing.
   ///
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where the store's format has no place for it,
-  ///   ``PersistenceError/Code/storeReadOnly``.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if the store's format cannot keep such values,
+  ///   ``PersistenceError/Code/storeReadOnly`` if the store was opened for reading only.
   public func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try engine.setUserInfo(userInfo)
   }
 
-  /// Whether ``setUserInfo(_:)`` has set something that no save has written yet.
+  /// Whether ``setUserInfo(_:)`` has set values that no save has written yet.
   public var hasUnsavedMetadata: Bool { engine.hasUnsavedMetadata }
 
-  /// How many bytes the records take in memory that the store has read, as the tables that they are kept in.
+  /// The number of bytes in memory of the records that the store has read, as tables.
   ///
-  /// Bytes of a mapped file count, whether they have been looked at or not. Indexes and registered objects come on top.
-  /// O(records / 65,536).
+  /// Bytes of a mapped file count, even if they have not been accessed. Indexes and registered objects are not
+  /// included. O(records / 65,536).
   public var recordByteCount: Int { engine.tableByteCount }
 
-  /// What has become of the store's file since the store was opened or last saved. It asks the file system, and reads no file.
+  /// Returns what has happened to the store's file since the store was opened or last saved. It asks the file system,
+  /// and reads no file.
   public func fileState() throws(PersistenceError) -> StoreFileState { try engine.fileState() }
 }
 
 // MARK: Conversion
 
 extension PersistentStore {
-  /// The store that this one was converted to, at the end of all conversions; nil where there was none. It has the same identifier,
-  /// and the same records in the same rows.
+  /// The store that this one was converted to, at the end of all conversions; nil if there was none. It has the same
+  /// identifier, and the same records in the same rows.
   package var newestSuccessor: PersistentStore? {
     let next = successor.withLock { $0 }
     return next?.newestSuccessor ?? next
   }
 
-  /// The store that has the records of this one today: what it was converted to, or itself.
+  /// The store that has the records of this one now: the one that it was converted to, or itself.
   package var newest: PersistentStore { newestSuccessor ?? self }
 
-  /// Notes the store that this one was converted to; nil takes that back.
+  /// Sets the store that this one was converted to; nil removes it.
   package func setSuccessor(_ store: PersistentStore?) {
     successor.withLock { $0 = store }
   }
@@ -96,7 +98,7 @@ extension PersistentStore {
 
 // MARK: Record reading
 
-/// What the engine reads.
+/// The records that the engine reads.
 extension PersistentStore: RecordReading {
   package var scopes: [ObjectIDScope] { engine.scopes }
   package var readsAsNeeded: Bool { engine.readsAsNeeded }

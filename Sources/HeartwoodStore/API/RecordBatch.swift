@@ -1,8 +1,9 @@
 public import HeartwoodModel
 
-/// A change or a deletion of all records that meet a condition: what an incremental store can do itself, without handing records over.
+/// A change or a deletion of all records that meet a condition, which an incremental store can do itself without
+/// returning the records.
 public struct RecordBatch: Sendable {
-  /// What is done to the records.
+  /// The kind of change.
   public enum Action: Sendable {
     /// The records get new values.
     case update([BatchAssignment])
@@ -10,11 +11,11 @@ public struct RecordBatch: Sendable {
     case delete
   }
 
-  /// The records, entity by entity. The order and the limits of these fetches mean nothing.
+  /// The records, as a fetch for each entity. Ignore the order and the limits of these fetches.
   public let records: [RecordFetch]
-  /// What is done to them.
+  /// What is done to the records.
   public let action: Action
-  /// Whether the caller needs the references of the records, and not only their number.
+  /// Whether the caller needs the references of the records, in addition to their number.
   public let needsReferences: Bool
 
   package init(_ action: Action, of records: [RecordFetch], needsReferences: Bool) {
@@ -30,7 +31,8 @@ public struct BatchAssignment: Sendable {
   public let ordinal: Int
   /// The type of the attribute.
   public let type: AttributeType
-  /// The new value. A constant has been checked: it fits the attribute and meets its rules. Any other expression is evaluated for each record.
+  /// The new value. If it is a constant, the framework has checked that it fits the attribute and meets its rules. Any
+  /// other expression is evaluated for each record.
   public let expression: CompiledExpression
 
   package init(ordinal: Int, type: AttributeType, expression: CompiledExpression) {
@@ -40,16 +42,17 @@ public struct BatchAssignment: Sendable {
   }
 }
 
-/// What a store has done in a ``RecordBatch``.
+/// The result of a ``RecordBatch``.
 public struct RecordBatchResult: Sendable {
   /// The number of records that were changed or deleted.
   public var count = 0
   /// Their references, by entity ordinal. Read only if the batch needs references.
   public var references: [Int: [ReferenceID]] = [:]
-  /// The records that were not deleted themselves, but had relationships to deleted ones. Read only if the batch needs references.
+  /// The records that were not deleted themselves, but had relationships to deleted ones. Read only if the batch needs
+  /// references.
   public var unlinked: [UnlinkedRecords] = []
 
-  /// Records of one entity of which one relationship lost destinations.
+  /// Records of one entity, of which one relationship has lost destinations.
   public struct UnlinkedRecords: Sendable {
     /// The ordinal of the records' entity.
     public let entityOrdinal: Int
@@ -58,7 +61,7 @@ public struct RecordBatchResult: Sendable {
     /// The records.
     public let references: [ReferenceID]
 
-    /// Makes a list of records that lost destinations.
+    /// Creates a list of records that have lost destinations.
     public init(entityOrdinal: Int, propertyOrdinal: Int, references: [ReferenceID]) {
       self.entityOrdinal = entityOrdinal
       self.propertyOrdinal = propertyOrdinal
@@ -66,7 +69,7 @@ public struct RecordBatchResult: Sendable {
     }
   }
 
-  /// The result of a batch that has done nothing yet.
+  /// Creates the result of a batch that has changed nothing.
   public init() {}
 
   /// The references of unlinked records, by entity ordinal.

@@ -1,10 +1,11 @@
 public import HeartwoodModel
 import Synchronization
 
-/// What is to be found among the records of one entity: what an incremental store can answer itself.
+/// A fetch of the records of one entity that an incremental store can answer itself.
 ///
-/// A fetch has its predicate and its sort descriptors in two forms: as the caller wrote them, and compiled against the entity. The compiled
-/// form is the easier one to translate: keys are ordinals, constants are computed, and the types of both sides fit.
+/// A fetch has its predicate and its sort descriptors in two forms: as the caller wrote them, and compiled against the
+/// entity. The compiled form is easier to translate: keys are ordinals, constants are computed, and the types of both
+/// sides match.
 ///
 ///     func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? {
 ///       guard case .comparison(let comparison)? = fetch.compiledPredicate,
@@ -14,23 +15,24 @@ import Synchronization
 ///       return try index(of: fetch.entity, property.ordinal).references(of: constant.scalar)
 ///     }
 public struct RecordFetch: Sendable {
-  /// The entity whose own records are to be found; those of subentities have fetches of their own.
+  /// The entity whose own records are to be found. Records of subentities have fetches of their own.
   public let entity: EntityDescription
-  /// The condition that records must meet; nil if all are meant. Conditions on related records are about these records as they are stored.
+  /// The condition that records must meet; nil if all records are to be found. Conditions on related records refer to
+  /// these records as they are stored.
   public let predicate: FetchPredicate?
-  /// The order of the records. Records that it does not tell apart are in the store's order, which is that of their references if these are
-  /// numbers; so are all records if there are no descriptors.
+  /// The order of the records. Records that are equal in it are in the store's order: that of their references if these
+  /// are numbers. Without descriptors, all records are in the store's order.
   public let sortDescriptors: [FetchSortDescriptor]
-  /// The number of records to leave out at the beginning.
+  /// The number of records to skip at the beginning.
   public package(set) var offset: Int
   /// The greatest number of records to return; nil means no limit.
   public package(set) var limit: Int?
-  /// The predicate, compiled against the entity; nil if all records are meant.
+  /// The predicate, compiled against the entity; nil if all records are to be found.
   public let compiledPredicate: CompiledPredicate?
   /// The sort descriptors, compiled against the entity.
   public let compiledSorts: [CompiledSort]
 
-  /// Makes a fetch and compiles its predicate and its sort descriptors.
+  /// Creates a fetch, and compiles its predicate and its sort descriptors.
   ///
   /// - Throws: ``FetchPredicateError`` if the predicate or a sort descriptor does not fit the entity.
   public init(
@@ -74,7 +76,7 @@ public struct RecordFetch: Sendable {
 }
 
 extension RecordFetch {
-  /// The same for other places of what is found.
+  /// Returns the same fetch with another offset and limit.
   package func limited(offset: Int, limit: Int?) -> RecordFetch {
     var fetch = self
     fetch.offset = offset
@@ -82,7 +84,8 @@ extension RecordFetch {
     return fetch
   }
 
-  /// How many of the first must be found, so that `limit` are left behind `offset` whichever of `others` come among them; nil means all.
+  /// Returns how many records must be found so that `limit` of them remain after `offset`, wherever `others` are among
+  /// them; nil means all.
   package static func limit(_ limit: Int?, behind offset: Int, among others: Int = 0) -> Int? {
     limit.map { limit in
       [offset, others].reduce(limit) { sum, more in
@@ -92,7 +95,7 @@ extension RecordFetch {
     }
   }
 
-  /// Fetches of all records that meet one of the conditions which all have to hold. They have no order and no limits.
+  /// Fetches for each of the conditions that must all be met. They have no order and no limits.
   var conjuncts: [RecordFetch] {
     // Compiling keeps the shape of a predicate, so that both forms have the same conditions.
     zip(predicate?.conjuncts ?? [], compiledPredicate?.conjuncts ?? []).map { part(where: $0, $1) }
@@ -125,11 +128,11 @@ extension RecordFetch {
   }
 }
 
-/// What a store has found.
+/// The records that a store has found.
 package struct FoundRecords: Sendable {
   /// The rows, in the order of the fetch.
   package let rows: [RowID]
-  /// The records that have been read so far, with those that were found.
+  /// The records that have been read so far, including those that were found.
   package let table: NodeTable
 
   package init(rows: [RowID], table: NodeTable) {
@@ -140,18 +143,19 @@ package struct FoundRecords: Sendable {
 
 // MARK: GroupFetch
 
-/// Groups that are to be made of the records of one entity, each with its aggregates: what an incremental store can make itself.
+/// Groups of the records of one entity, each with its aggregates, that an incremental store can make itself.
 public struct GroupFetch: Sendable {
-  /// The records that count. The order and the limits of this fetch mean nothing.
+  /// The records to be grouped. Ignore the order and the limits of this fetch.
   public let records: RecordFetch
   /// The keys by which records are grouped, the aggregates of each group, and the condition on groups.
   public let grouping: CompiledGrouping
-  /// Records that do not count, whatever they hold: the caller has newer values of them.
+  /// Records to be left out, whatever they contain: the caller has newer values of them.
   public let excluded: [ReferenceID]
-  /// Whether the store's groups are the result. If so, groups that do not meet the condition may be left out, and an aggregate need hold no
-  /// more than its result. If not, the groups of other records are merged with them, and each aggregate must be one that can be merged.
+  /// Whether the store's groups are the final result. If true, groups that do not meet the condition may be left out,
+  /// and an aggregate need contain only its result. If false, the groups of other records are merged with them, and
+  /// each aggregate must be one that can be merged.
   public let isComplete: Bool
-  /// What the ids of records are made with, by entity ordinal. The engine of the store sets it.
+  /// The scopes of object ids, by entity ordinal. The engine of the store sets them.
   var scopes: [ObjectIDScope] = []
 
   package init(
@@ -166,7 +170,7 @@ public struct GroupFetch: Sendable {
     self.isComplete = isComplete
   }
 
-  /// The id of a record of the store, for groups whose key is a to-one relationship. O(1).
+  /// Returns the id of a record of the store, for groups whose key is a to-one relationship. O(1).
   ///
   /// - Parameter entity: the entity of the record itself, not one that it inherits from.
   public func objectID(_ reference: ReferenceID, of entity: EntityDescription) -> ManagedObjectID {
@@ -176,7 +180,7 @@ public struct GroupFetch: Sendable {
     return ManagedObjectID(scope: scope, reference: reference)
   }
 
-  /// The same, for a store whose records have these scopes.
+  /// Returns the same fetch for a store whose records have these scopes.
   package func scoped(_ scopes: [ObjectIDScope]) -> GroupFetch {
     var fetch = self
     fetch.scopes = scopes
@@ -186,7 +190,8 @@ public struct GroupFetch: Sendable {
 
 // MARK: FetchProgress
 
-/// How far a fetch has come, and the means to stop it. Foundation's `Progress` is not everywhere; this one can be sent anywhere.
+/// The progress of a fetch, and the means to cancel it. Foundation's `Progress` does not exist on all platforms; this
+/// class is `Sendable`.
 ///
 /// A unit is a group of some ten thousand records.
 public final class FetchProgress: Sendable {
@@ -194,25 +199,25 @@ public final class FetchProgress: Sendable {
   private let completed = Atomic<Int>(0)
   private let isStopped = Atomic<Bool>(false)
 
-  /// The progress of a fetch that has not begun.
+  /// Creates the progress of a fetch that has not begun.
   public init() {}
 
-  /// How many units there are to be done, as far as that is known; 0 before the fetch begins.
+  /// The number of units of work, as far as it is known; 0 before the fetch begins.
   public var totalUnitCount: Int { total.load(ordering: .acquiring) }
 
-  /// How many units have been done.
+  /// The number of units that are done.
   public var completedUnitCount: Int { completed.load(ordering: .acquiring) }
 
-  /// How much has been done, from 0 to 1.
+  /// The fraction of the work that is done, from 0 to 1.
   public var fractionCompleted: Double {
     let total = totalUnitCount
     return total == 0 ? 0 : Double(completedUnitCount) / Double(total)
   }
 
-  /// Whether the fetch is to stop.
+  /// Whether ``cancel()`` has been called.
   public var isCancelled: Bool { isStopped.load(ordering: .acquiring) }
 
-  /// Stops the fetch before the next unit; it throws `CancellationError`.
+  /// Cancels the fetch before its next unit. The fetch then throws `CancellationError`.
   public func cancel() {
     isStopped.store(true, ordering: .releasing)
   }

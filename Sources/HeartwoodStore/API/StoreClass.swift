@@ -1,96 +1,105 @@
 public import HeartwoodModel
 
-/// A class of stores that is registered by itself, for stores that need nothing but their options: what a ``FileFormat`` tells, it tells by
-/// static members.
+/// A class of stores that is registered without a separate format, for stores that need nothing but their options. It
+/// implements the methods of ``FileFormat`` as static members.
 ///
-///     final class JSONLinesStore: AtomicStore, StoreClass { … }
+///     final class JSONLinesStore: AtomicStore, StoreClass {
+///       static let typeDescription = StoreTypeDescription(type: "JSONLines", …)
+///       init(_ setup: StoreSetup) { … }
+///       static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata { … }
+///       …
+///     }
 ///
 ///     try StoreRegistry.default.register(JSONLinesStore.self)
 ///
-/// Stores of such a class are files, or without a place. If they share a client, keys or anything else that an application gives them, or
-/// are at other URLs, write a ``StoreFormat``.
+/// The class also conforms to ``AtomicStore`` or ``IncrementalStore``; registering it throws if it conforms to neither.
+/// Only the description, the initializer and `readMetadata` have no defaults.
+///
+/// Stores of such a class are files, or have no place. If stores share a client, keys or anything else from the
+/// application, or if they have other URLs, write a ``StoreFormat`` instead.
 public protocol StoreClass: AnyObject, Sendable {
-  /// The type string, the names of files, and what the store can do.
+  /// The type string, the file names, and what the store can do. It must always return the same value.
   static var typeDescription: StoreTypeDescription { get }
 
-  /// Makes a store that will keep the entities of `setup`.
+  /// Creates a store for the entities of `setup`. It must not read a file yet. Before the call, the framework has
+  /// checked the entities against the ``StoreCapabilities``.
   ///
-  /// - Throws: an error that says why such a model cannot be kept.
+  /// - Throws: an error that says why the store cannot keep this model.
   init(_ setup: StoreSetup) throws
 
-  /// ``StoreFormat/isReadOnly``.
+  /// Whether stores of this class are never written: see ``StoreFormat/isReadOnly``.
   static var isReadOnly: Bool { get }
 
-  /// ``FileFormat/recognizes(prefix:)``.
+  /// Returns whether a file that begins with `prefix` is of this type: see ``FileFormat/recognizes(prefix:)``.
   static func recognizes(prefix: [UInt8]) -> Bool
 
-  /// ``FileFormat/readMetadata(from:options:)``.
+  /// Reads the metadata without the records: see ``FileFormat/readMetadata(from:options:)``.
   static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata
 
-  /// ``FileFormat/readModel(from:options:)``.
+  /// Reads the model that the file contains: see ``FileFormat/readModel(from:options:)``.
   static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel?
 
-  /// ``FileFormat/salvageModel(from:options:)``.
+  /// Returns the model in a file that may be damaged: see ``FileFormat/salvageModel(from:options:)``.
   static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel?
 
-  /// ``FileFormat/inferModel(from:options:)``.
+  /// Infers a model for the records of a file: see ``FileFormat/inferModel(from:options:)``.
   static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel?
 
-  /// ``FileFormat/readFormatVersion(from:options:)``.
+  /// Reads the version of the file's format: see ``FileFormat/readFormatVersion(from:options:)``.
   static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String?
 
-  /// ``FileFormat/checkpoint(storeAt:)``.
+  /// Moves the contents of side files into the store's file: see ``FileFormat/checkpoint(storeAt:)``.
   static func checkpoint(storeAt path: String) throws
 
-  /// ``FileFormat/sideFiles(ofStoreAt:)``.
+  /// Returns the paths of files that may be beside the store's file: see ``FileFormat/sideFiles(ofStoreAt:)``.
   static func sideFiles(ofStoreAt path: String) -> [String]
 
-  /// ``FileFormat/supportFolder(ofStoreAt:)``.
+  /// Returns the path of the folder with further files of the store: see ``FileFormat/supportFolder(ofStoreAt:)``.
   static func supportFolder(ofStoreAt path: String) -> String?
 
-  /// ``FileFormat/copyStore(at:to:)``.
+  /// Copies a store as it is at one moment: see ``FileFormat/copyStore(at:to:)``.
   static func copyStore(at source: String, to path: String) throws
 
-  /// ``AtomicStoreFormat/metadataPatches(_:in:options:)``.
+  /// Returns patches that set the metadata of a file: see ``AtomicStoreFormat/metadataPatches(_:in:options:)``.
   static func metadataPatches(
     _ metadata: StoreMetadata,
     in file: StoreInput,
     options: StoreOptions
   ) throws -> [FilePatch]?
 
-  /// ``FileFormat/options(_:keepingFormOf:_:)``.
+  /// Returns options with which a new file gets the form of `file`: see ``FileFormat/options(_:keepingFormOf:_:)``.
   static func options(
     _ options: StoreOptions,
     keepingFormOf file: StoreInput,
     _ setup: StoreSetup
   ) throws -> StoreOptions
 
-  /// ``FileFormat/foreignContents(ofStoreAt:options:)``.
+  /// Returns what another program keeps in the file: see ``FileFormat/foreignContents(ofStoreAt:options:)``.
   static func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents
 
-  /// ``FileFormat/recordCounts(ofStoreAt:options:)``.
+  /// Counts the records of a file without a model: see ``FileFormat/recordCounts(ofStoreAt:options:)``.
   static func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts?
 
-  /// ``FileFormat/recoversModels``.
+  /// Whether models can be recovered from files: see ``FileFormat/recoversModels``.
   static var recoversModels: Bool { get }
 
-  /// ``FileFormat/recoverModel(ofStoreAt:options:)``.
+  /// Makes a model from a file alone: see ``FileFormat/recoverModel(ofStoreAt:options:)``.
   static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel?
 
-  /// ``IncrementalStoreFormat/check(_:for:)``.
+  /// Throws an error if a new store would lose some of `contents`: see ``IncrementalStoreFormat/check(_:for:)``.
   static func check(_ contents: StoreContents, for setup: StoreSetup) throws
 
-  /// ``IncrementalStoreFormat/migratesStores``.
+  /// Whether a store can migrate its records itself: see ``IncrementalStoreFormat/migratesStores``.
   static var migratesStores: Bool { get }
 
-  /// ``IncrementalStoreFormat/migrateStore(_:from:to:)``.
+  /// Creates a store of another model from a store: see ``IncrementalStoreFormat/migrateStore(_:from:to:)``.
   static func migrateStore(
     _ migration: InStoreMigration,
     from source: StoreSetup,
     to destination: StoreSetup
   ) throws -> MigrationReport
 
-  /// ``IncrementalStoreFormat/foreseeMigration(_:from:to:)``.
+  /// Returns what a migration would report: see ``IncrementalStoreFormat/foreseeMigration(_:from:to:)``.
   static func foreseeMigration(
     _ migration: InStoreMigration,
     from source: StoreSetup,
@@ -99,83 +108,83 @@ public protocol StoreClass: AnyObject, Sendable {
 }
 
 extension StoreClass {
-  /// False: the options tell whether a file is only to be read.
+  /// Returns false: the option ``StoreOptionKey/isReadOnly`` decides whether a file can be written.
   public static var isReadOnly: Bool { false }
 
-  /// False: only the name of a file tells.
+  /// Returns false: only the name of a file determines that it is of this type.
   public static func recognizes(prefix: [UInt8]) -> Bool { false }
 
-  /// Nil: files of this type hold no model.
+  /// Returns nil: files of this type contain no model.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? { nil }
 
-  /// What the file's model is, if it can be read.
+  /// Returns the result of ``readModel(from:options:)``, and nil if that throws.
   public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
     // try?: a model that cannot be read is not a sound one.
     try? readModel(from: file, options: options)
   }
 
-  /// Nil: the file does not tell enough.
+  /// Returns nil: no model can be inferred.
   public static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? { nil }
 
-  /// Nil: the format has no versions.
+  /// Returns nil: the format has no versions.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? { nil }
 
-  /// Does nothing: the file alone is the store.
+  /// Does nothing: a store has one file only.
   public static func checkpoint(storeAt path: String) throws {}
 
-  /// None: the file alone is the store.
+  /// Returns no paths: a store has one file only.
   public static func sideFiles(ofStoreAt path: String) -> [String] { [] }
 
-  /// Nil: the file alone is the store.
+  /// Returns nil: a store has one file only.
   public static func supportFolder(ofStoreAt path: String) -> String? { nil }
 
-  /// Copies the support folder's files and then the file, which is right if nobody saves meanwhile.
+  /// Copies the files of the support folder, and then the file. The copy is right only if no process saves meanwhile.
   public static func copyStore(at source: String, to path: String) throws {
     try SupportFolder.copyStore(at: source, to: path, supportFolder: supportFolder(ofStoreAt:))
   }
 
-  /// Nil: the file is written as a whole.
+  /// Returns nil: the file is written as a whole.
   public static func metadataPatches(
     _ metadata: StoreMetadata,
     in file: StoreInput,
     options: StoreOptions
   ) throws -> [FilePatch]? { nil }
 
-  /// The options as they are: files have one form.
+  /// Returns `options` unchanged: files have one form only.
   public static func options(
     _ options: StoreOptions,
     keepingFormOf file: StoreInput,
     _ setup: StoreSetup
   ) throws -> StoreOptions { options }
 
-  /// Nothing: the format is nobody else's.
+  /// Returns empty contents: no other program uses the format.
   public static func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents {
     ForeignContents()
   }
 
-  /// Nil: counting takes a model.
+  /// Returns nil: records cannot be counted without a model.
   public static func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts? { nil }
 
-  /// False: files do not tell enough.
+  /// Returns false: no model can be recovered.
   public static var recoversModels: Bool { false }
 
-  /// Nil: files do not tell enough.
+  /// Returns nil: no model can be recovered.
   public static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel? { nil }
 
   /// Accepts everything.
   public static func check(_ contents: StoreContents, for setup: StoreSetup) throws {}
 
-  /// False: records are migrated through memory.
+  /// Returns false: records are migrated through memory.
   public static var migratesStores: Bool { false }
 
-  /// Throws: records are migrated through memory.
+  /// Throws ``InStoreMigration/Obstacle``: records are migrated through memory.
   public static func migrateStore(
     _ migration: InStoreMigration,
     from source: StoreSetup,
     to destination: StoreSetup
   ) throws -> MigrationReport { throw InStoreMigration.Obstacle.unsupported }
 
-  /// Throws: records are migrated through memory.
+  /// Throws ``InStoreMigration/Obstacle``: records are migrated through memory.
   public static func foreseeMigration(
     _ migration: InStoreMigration,
     from source: StoreSetup,
@@ -185,7 +194,7 @@ extension StoreClass {
 
 // MARK: ClassFormat
 
-/// The format that a class is by itself.
+/// The format of a registered class: it forwards each call to the static members of the class.
 package protocol ClassFormat: FileFormat {
   var registeredClass: any StoreClass.Type { get }
 }

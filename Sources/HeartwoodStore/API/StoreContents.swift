@@ -1,15 +1,19 @@
 import HeartwoodFoundation
 public import HeartwoodModel
 
-/// Everything that an atomic store keeps: its metadata and the records of its entities.
+/// The metadata and the records of a store at one moment.
 ///
-/// It is a value: a copy stays what it was while others go on.
+/// It is a value: later changes of the store do not affect a copy. An ``AtomicStore`` gets the contents that it saves:
+///
+///     for entity in contents.entities {
+///       for node in contents.nodes(of: entity) { try output.write("\(node.reference.text): \(node["name"])\n") }
+///     }
 public struct StoreContents: Sendable {
   /// The model whose records these are.
   public let model: ManagedObjectModel
   /// The entities that the store keeps, in the order of the model.
   public let entities: [EntityDescription]
-  /// Who the store is, and what the application keeps with it.
+  /// The identifier and the model version of the store, and the values that the application keeps with it.
   public var metadata: StoreMetadata {
     didSet {
       if metadata.identifier != oldValue.identifier {
@@ -17,18 +21,20 @@ public struct StoreContents: Sendable {
       }
     }
   }
-  /// The saves of the store, where it keeps them: only stores do that declare ``StoreCapabilities/Features/history``.
+  /// The history of the store's saves; nil if there is none. Only stores that declare
+  /// ``StoreCapabilities/Features/history`` have one.
   public package(set) var history: StoreHistory?
   /// The records of each entity of the model, indexed by ordinal; empty for entities that the store does not keep.
   package var tables: [NodeTable]
-  /// What object ids are made with, indexed by entity ordinal.
+  /// The scopes of object ids, indexed by entity ordinal.
   package private(set) var scopes: [ObjectIDScope]
-  /// What the store wants to remember of its file from one save to the next.
+  /// A value that the store keeps from one save to the next, such as what it knows of its file. An atomic store sets it
+  /// in `load` (``StoreLoader/attachment``) or in `save`.
   public var attachment: (any Sendable)?
   /// Whether the records have other references than in the store that they were read from.
   package var hasNewReferences = false
-  /// A number below which no new record gets one for its reference, where the store's file tells such: numbers of deleted records are
-  /// not given again.
+  /// The least number that a new record may get as its reference, if the store's file keeps one: numbers of deleted
+  /// records are not used again.
   public var nextReferenceNumber: Int64?
 
   package init(
@@ -54,10 +60,10 @@ public struct StoreContents: Sendable {
 }
 
 extension StoreContents {
-  /// How many records there are in all. O(entities).
+  /// The number of all records. O(entities).
   public var count: Int { tables.reduce(0) { $0 + $1.count } }
 
-  /// The records of `entity` itself, without its subentities'.
+  /// Returns the records of `entity` itself, without those of its subentities. O(1).
   public func table(of entity: EntityDescription) -> NodeTable { tables[entity.ordinal] }
 
   /// All records, entity by entity in the order of the model.
@@ -65,7 +71,8 @@ extension StoreContents {
     entities.lazy.flatMap { nodes(of: $0) }
   }
 
-  /// The records of `entity` itself, in order.
+  /// Returns the records of `entity` itself, in the order in which they were added. The sequence makes each node when
+  /// it is asked for.
   public func nodes(of entity: EntityDescription) -> some Sequence<AtomicStoreCacheNode> {
     let table = tables[entity.ordinal]
     return table.liveRows.lazy.map { row in
@@ -73,11 +80,13 @@ extension StoreContents {
     }
   }
 
-  /// The records of `entity` itself as groups of columns, to be written as they lie: the fast way for files that consist of such.
+  /// Returns the records of `entity` itself as groups of columns, to be written as they are: the fast way for files
+  /// that consist of columns.
   ///
   /// None of the groups has deleted records, and every value in them can be read back. O(bytes), on all processors.
   ///
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` for a value that means nothing, such as text that is no UTF-8.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` for a value without a meaning, such as text that is not
+  ///   UTF-8.
   public func rowGroups(of entity: EntityDescription) throws(PersistenceError) -> [RowGroup] {
     let groups = try RowGrouping().groups(of: tables[entity.ordinal])
     let meaning = ColumnMeaning(of: entity, in: model)
@@ -87,7 +96,7 @@ extension StoreContents {
     return groups
   }
 
-  /// The record of `entity` that the store calls `reference`, or nil where there is none.
+  /// Returns the record of `entity` with this reference; nil if there is none.
   public func node(_ reference: ReferenceID, of entity: EntityDescription) throws(PersistenceError)
     -> AtomicStoreCacheNode?
   {
@@ -97,7 +106,7 @@ extension StoreContents {
     }
   }
 
-  /// The id of the record of `entity` that the store calls `reference`, whether there is one or not.
+  /// Returns the id of the record of `entity` with this reference, whether or not there is such a record. O(1).
   public func objectID(_ reference: ReferenceID, of entity: EntityDescription) -> ManagedObjectID {
     ManagedObjectID(scope: scopes[entity.ordinal], reference: reference)
   }

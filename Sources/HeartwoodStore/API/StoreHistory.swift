@@ -1,25 +1,26 @@
-/// The history of a store: which transactions it has had since tracking began, or since they were purged.
+/// The history of an atomic store: its transactions since tracking began, or since older ones were purged.
 ///
-/// It is a value: a copy is O(pages) and stays what it was. The author of a store that keeps history writes ``purgedNumber``, and
-/// for each of the ``pages`` its count and bytes, and gives them back when the file is loaded.
+/// It is a value: copying it is O(pages), and a copy does not change. A store that keeps history writes
+/// ``purgedNumber``, and the count and bytes of each of the ``pages``, and passes them to ``init(purgedNumber:pages:)``
+/// when the file is loaded.
 public struct StoreHistory: Sendable {
-  /// The number of the last transaction that is no longer kept; 0 where none was purged.
+  /// The number of the last transaction that was purged; 0 if none was.
   public private(set) var purgedNumber: Int64
   /// The transactions that are kept, in order.
   public private(set) var pages: [HistoryPage]
-  /// How many transactions are kept. O(1).
+  /// The number of transactions that are kept. O(1).
   public private(set) var transactionCount: Int
 
-  /// A history that begins.
+  /// Creates an empty history.
   package init() {
     purgedNumber = 0
     pages = []
     transactionCount = 0
   }
 
-  /// Makes a history of what a store has kept. O(pages).
+  /// Creates a history from what a store has saved. O(pages).
   ///
-  /// - Throws: ``PersistenceError/Code/fileCorrupt`` where the numbers cannot be.
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if the numbers are negative or too great.
   public init(purgedNumber: Int64, pages: [HistoryPage]) throws(PersistenceError) {
     var last = purgedNumber
     for page in pages {
@@ -41,10 +42,10 @@ public struct StoreHistory: Sendable {
 }
 
 extension StoreHistory {
-  /// The number of the newest transaction, kept or not; 0 where there was none.
+  /// The number of the newest transaction, even if it was purged; 0 if there was none.
   public var lastNumber: Int64 { purgedNumber + Int64(transactionCount) }
 
-  /// Makes sure that all pages may be read; after the first success it takes O(pages).
+  /// Checks that all pages can be read. After the first success it takes O(pages).
   package func verify() throws(PersistenceError) {
     let pages = pages
     let faults = Parallel.map(pages.count) { index -> PersistenceError? in
@@ -62,7 +63,7 @@ extension StoreHistory {
 // MARK: Reading
 
 extension StoreHistory {
-  /// The transactions after the one with a number, in order. Pages with earlier ones only are not read.
+  /// Returns the transactions after the one with a number, in order. Pages that contain only earlier ones are not read.
   package func entries(after number: Int64) throws(PersistenceError) -> [HistoryEntry] {
     var entries: [HistoryEntry] = []
     var first = purgedNumber + 1
@@ -77,8 +78,8 @@ extension StoreHistory {
     return entries
   }
 
-  /// The number of the last transaction of those that were saved before a date and that no later one stands before: what is behind
-  /// it stays.
+  /// Returns the number of the last transaction before the first one that was saved at a date or later. That
+  /// transaction and all after it stay.
   package func lastNumber(beforeDate seconds: Double) throws(PersistenceError) -> Int64 {
     var number = purgedNumber
     for page in pages {
@@ -95,8 +96,8 @@ extension StoreHistory {
 // MARK: Changing
 
 extension StoreHistory {
-  /// Adds a transaction, which gets the next number. The last page has been verified. O(bytes of the transaction and of a page
-  /// that is not full).
+  /// Adds a transaction, which gets the next number. The last page must have been verified. O(bytes of the transaction
+  /// and of a page that is not full).
   package mutating func append(_ transaction: ByteSlice) throws(PersistenceError) {
     guard lastNumber < .max else {
       throw PersistenceError(
@@ -113,7 +114,7 @@ extension StoreHistory {
     transactionCount += 1
   }
 
-  /// Forgets the transactions up to the one with a number, all of whose pages have been verified.
+  /// Removes the transactions up to and including the one with a number. All of their pages must have been verified.
   mutating func removeTransactions(through number: Int64) {
     while let page = pages.first, purgedNumber < number {
       let count = Int(min(number - purgedNumber, Int64(page.transactionCount)))

@@ -1,32 +1,35 @@
 import Synchronization
 
-/// The file that a store reads.
+/// A file that a store reads. All reading methods can be called from any thread.
+///
+///     let header = try file.bytes(from: 0, count: 16)
+///     try file.forEachLine { line in … }
 public struct StoreInput: Sendable {
   package let file: any ReadableFile
-  /// What the file was when it was opened.
+  /// The size, the identity and other properties of the file when it was opened.
   public let status: FileStatus
 
   /// The path of the file, for error texts.
   public let path: String
-  /// What a wrapper has made of the file. Copies of this share it.
+  /// What a wrapper has made from the file. Copies of this value share it.
   package let memo = StoreInputMemo()
 
-  /// - Parameter path: the name that the file has or will have, where it is not the one that it was opened by.
+  /// - Parameter path: the name that the file has or will have, if it was opened by another one.
   package init(_ file: any ReadableFile, path: String? = nil) throws(PersistenceError) {
     self.file = file
     self.path = path ?? file.path
     self.status = try file.status()
   }
 
-  /// The length of the file in bytes.
+  /// The length of the file in bytes when it was opened.
   public var size: Int { status.size }
 
-  /// All bytes of the file. It reads them when it is called.
+  /// Reads all bytes of the file into memory. Large files are better read with ``mapped()``.
   public func bytes() throws(PersistenceError) -> [UInt8] {
     try bytes(from: 0, count: size)
   }
 
-  /// Up to `count` bytes from `offset` on; fewer where the file ends before, and none outside of it.
+  /// Reads up to `count` bytes from `offset` on: fewer if the file ends before, and none outside of the file.
   public func bytes(from offset: Int, count: Int) throws(PersistenceError) -> [UInt8] {
     guard offset >= 0, offset < size, count > 0 else { return [] }
     let room = min(count, size - offset)
@@ -45,15 +48,15 @@ public struct StoreInput: Sendable {
     return bytes
   }
 
-  /// The bytes of the file, mapped into memory: those that nobody looks at are not read. O(1).
+  /// Maps the file into memory, and returns its bytes. Bytes that are not accessed are not read. O(1).
   ///
-  /// The file stays open as long as the bytes are held. A file that is replaced by another one in the meantime stays as it was; one that
-  /// is written in place changes its bytes.
+  /// The file stays open as long as the bytes are held. If the file is replaced by another one meanwhile, the bytes
+  /// stay as they were; if it is written in place, they change.
   public func mapped() throws(PersistenceError) -> ByteSlice {
     ByteSlice(try file.mapped().region)
   }
 
-  /// The whole file as text.
+  /// Reads the whole file as text.
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed`` with the offset of the first byte that is not UTF-8.
   public func text() throws(PersistenceError) -> String {
@@ -78,13 +81,14 @@ extension StoreInput {
   private static let chunkSize = 1 << 12
   private static let lineFeed = UInt8(ascii: "\n")
 
-  /// Calls `body` with each line of the file, without its end. It reads the file as a whole; lines end with LF or CR LF.
+  /// Calls `body` with each line of the file, without its line ending (LF or CR LF). It reads the whole file into
+  /// memory.
   ///
   /// - Parameters:
-  ///   - skipped: how many lines at the beginning to leave out.
-  ///   - body: is given one line after the other.
-  /// - Throws: what `body` throws, with the path and the line added; what is not a ``PersistenceError`` becomes
-  ///   ``PersistenceError/Code/fileMalformed``. The same where the file is not UTF-8.
+  ///   - skipped: the number of lines at the beginning to skip.
+  ///   - body: gets the lines one after the other.
+  /// - Throws: errors of `body`, with the path and the line added; an error that is not a ``PersistenceError`` becomes
+  ///   ``PersistenceError/Code/fileMalformed``, as does a file that is not UTF-8.
   public func forEachLine(after skipped: Int = 0, _ body: (_ line: Substring) throws -> Void) throws {
     let text = try text()
     var number = 0
@@ -97,9 +101,9 @@ extension StoreInput {
     }
   }
 
-  /// Calls `body` with the first line of the file, without its end. It reads no more of the file than it needs.
+  /// Calls `body` with the first line of the file, without its line ending. It reads no more of the file than it needs.
   ///
-  /// - Throws: the same as ``forEachLine(after:_:)``.
+  /// - Throws: the same errors as ``forEachLine(after:_:)``.
   public func withFirstLine<Result>(_ body: (_ line: Substring) throws -> Result) throws -> Result {
     var bytes: [UInt8] = []
     var chunk = try self.bytes(from: 0, count: Self.chunkSize)
@@ -119,8 +123,8 @@ extension StoreInput {
 }
 
 extension StoreInput {
-  /// Runs what a store does with the file. Errors that do not say which file get its path, and those that are no
-  /// ``PersistenceError`` mean that the file is malformed.
+  /// Calls `body`, which reads the file. Errors without a path get that of the file, and an error that is not a
+  /// ``PersistenceError`` becomes ``PersistenceError/Code/fileMalformed``.
   package func reading<Result>(line: Int? = nil, _ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -146,16 +150,16 @@ extension StoreInput {
     }
   }
 
-  /// Whether somebody has written the file in place since it was opened.
+  /// Whether another program has written the file in place since it was opened.
   private var wasWritten: Bool {
-    // try?: an error is under way, which is thrown as it is if nobody can tell.
+    // try?: an error is being thrown already, and is thrown as it is if the state of the file is unknown.
     (try? file.status().identity).map { $0 != status.identity } ?? false
   }
 }
 
 // MARK: StoreInputMemo
 
-/// Keeps what was made of a file for as long as it is open, so that it is made once.
+/// Keeps a value that was made from a file for as long as the file is open, so that it is made once.
 package final class StoreInputMemo: Sendable {
   private let storage = Mutex<(any Sendable)?>(nil)
 
@@ -169,13 +173,13 @@ package final class StoreInputMemo: Sendable {
 
 // MARK: DecodedFile
 
-/// Bytes in memory as a file to be read: what a wrapper of a store has made of a file on the disk.
+/// A file whose bytes are in memory: what a wrapper of a store has made from a file on the disk.
 package struct DecodedFile: ReadableFile {
   package let path: String
   private let bytes: ByteSlice
   private let fileStatus: FileStatus
 
-  /// - Parameter file: the file that the bytes were made from. Its name and state are this one's.
+  /// - Parameter file: the file that the bytes were made from. This file gets its name and state.
   package init(_ bytes: ByteSlice, of file: StoreInput) {
     self.path = file.path
     self.bytes = bytes

@@ -1,22 +1,40 @@
 public import HeartwoodModel
 
-/// Takes the records that a store reads from its file.
+/// Collects the records that a store reads from its file.
+///
+/// A store gets a loader in ``AtomicStore/load(_:into:)``, or in the loading methods of an ``IncrementalStore``. It
+/// adds records one by one with ``addNode(_:to:version:_:)``, or as columns with ``setRowGroups(_:of:check:)``.
+///
+///     func load(_ file: StoreInput, into loader: StoreLoader) throws {
+///       let person = try loader.entity(named: "Person")
+///       try file.forEachLine { line in
+///         let row = try Row(line)
+///         try loader.addNode(.integer(row.id), to: person) { node in
+///           try node.setValue(.string(row.name), forKey: "name")
+///           try node.setValue(.toOne(loader.objectID(.integer(row.employer), of: person)), forKey: "employer")
+///         }
+///       }
+///     }
+///
+/// Use a loader on one thread at a time.
 public final class StoreLoader {
   /// The model whose records the store keeps.
   public let model: ManagedObjectModel
   /// The entities that the store keeps, in the order of the model.
   public let entities: [EntityDescription]
-  /// Who the store is. Set it in `load`; what a file does not tell keeps its initial value.
+  /// The metadata of the store. If a file is opened, these are the metadata that
+  /// ``FileFormat/readMetadata(from:options:)`` returned, so `load` need not set them. A store that salvages a file
+  /// itself sets them as far as it can read them.
   public var metadata: StoreMetadata
-  /// The saves of the store, where its file keeps them: what ``StoreContents/history`` had when it was written.
+  /// The history of the store, if its file keeps it: what ``StoreContents/history`` was when the file was written.
   public var history: StoreHistory?
-  /// What the store wants to remember of its file until it is saved.
+  /// A value that the store wants to remember with its records: it becomes the ``StoreContents/attachment``.
   public var attachment: (any Sendable)?
-  /// A number below which no new record gets one for its reference, where the file tells such.
+  /// The least number that a new record may get as its reference, if the file keeps one; nil by default.
   public var nextReferenceNumber: Int64?
 
   private let kept: Set<Int>
-  /// The file or folder that is read, for errors.
+  /// The path of the file or folder that is read, for errors.
   private let path: String?
   private let scopes: [ObjectIDScope]
   private var builders: [Int: TableBuilder] = [:]
@@ -35,9 +53,9 @@ public final class StoreLoader {
     scopes = setup.model.entities.map { ObjectIDScope(storeIdentifier: metadata.identifier, entity: $0) }
   }
 
-  /// The entity called `name`, of those that the store keeps.
+  /// Returns the entity called `name`, if the store keeps it.
   ///
-  /// - Throws: ``PersistenceError/Code/entityUnknown``.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` if the store does not keep such an entity.
   public func entity(named name: String) throws(PersistenceError) -> EntityDescription {
     guard let entity = model.entity(named: name), kept.contains(entity.ordinal) else {
       throw PersistenceError(
@@ -51,12 +69,16 @@ public final class StoreLoader {
 
   /// Adds a record of `entity`. Records keep the order in which they are added.
   ///
+  ///     try loader.addNode(.integer(7), to: person) { node in try node.setValue(.string("Ada"), forKey: "name") }
+  ///
   /// - Parameters:
-  ///   - reference: what the store calls the record.
+  ///   - reference: the name of the record in the store. No two records of an entity may have the same reference; this
+  ///     is checked when all records have been added.
   ///   - entity: the entity of the record itself, which is not abstract.
-  ///   - version: how often the record has been saved, its insertion included.
-  ///   - fill: sets the values.
-  /// - Throws: ``PersistenceError/Code/entityUnknown`` where the store keeps no records of the entity, and what `fill` throws.
+  ///   - version: the number of times that the record has been saved, including its insertion.
+  ///   - fill: sets the values. A value that is not set is null, or no objects for a to-many relationship.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` if the store keeps no records of the entity, and errors of
+  ///   `fill`.
   public func addNode(
     _ reference: ReferenceID,
     to entity: EntityDescription,
@@ -69,10 +91,11 @@ public final class StoreLoader {
     try builder(for: entity).append(draft, version: version)
   }
 
-  /// Takes all records of an entity at once, as columns: the fast way for files that consist of such.
+  /// Sets all records of an entity at once, as columns: the fast way for files that consist of columns.
   ///
-  /// Nothing is read of the columns now, so they may lie in a mapped file. Before the first record is read, `check` is called for each
-  /// group, and then the values themselves are checked: text that is no UTF-8, say, is refused, with the place where it lies.
+  /// The columns are not read now, so they may be in a mapped file. Before the first record is read, `check` is called
+  /// for each group, and then the values themselves are checked: for example, text that is not UTF-8 is refused with
+  /// its place.
   ///
   ///     let file = try input.mapped()
   ///     let groups = try directory.groups.map { try $0.rowGroup(of: entity, in: file) }
@@ -83,11 +106,13 @@ public final class StoreLoader {
   /// O(groups), and O(bytes) before the first record is read.
   ///
   /// - Parameters:
-  ///   - groups: the records, of which no two have the same reference, in order.
+  ///   - groups: the records in order. No two have the same reference.
   ///   - entity: the entity of the records themselves, which is not abstract.
-  ///   - check: makes sure that the bytes of the group with an index are what was written. It is called on any thread, on several at a time.
-  /// - Throws: ``PersistenceError/Code/entityUnknown`` if the store keeps no records of the entity, or if the columns are those of another
-  ///   one. What `check` throws, and ``PersistenceError/Code/fileCorrupt`` for values that mean nothing, are thrown when records are read.
+  ///   - check: checks that the bytes of the group with this index are what was written. It is called on any thread,
+  ///     and on several at a time.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` if the store keeps no records of the entity, or if the columns
+  ///   are those of another entity. Errors of `check`, and ``PersistenceError/Code/fileCorrupt`` for values without a
+  ///   meaning, are thrown when records are read.
   public func setRowGroups(
     _ groups: [RowGroup],
     of entity: EntityDescription,
@@ -124,17 +149,18 @@ public final class StoreLoader {
     }
   }
 
-  /// What a relationship takes to lead to the record of `entity` that the file calls `reference`. The record may come later.
+  /// Returns the id for a relationship to the record of `entity` with this reference. The record may be added later.
+  /// O(1).
   public func objectID(_ reference: ReferenceID, of entity: EntityDescription) -> ManagedObjectID {
     ManagedObjectID(scope: scopes[entity.ordinal], reference: reference)
   }
 
-  /// Takes all records of an entity at once, as a table.
+  /// Sets all records of an entity at once, as a table.
   package func setTable(_ table: NodeTable) {
     tables[table.entity.ordinal] = table
   }
 
-  /// How many records of an entity have been added so far.
+  /// Returns the number of records of an entity that have been added so far.
   func addedCount(of entity: EntityDescription) -> Int {
     tables[entity.ordinal]?.count ?? builders[entity.ordinal]?.rowCount ?? 0
   }
@@ -146,7 +172,7 @@ public final class StoreLoader {
     return builder
   }
 
-  /// What has been read. Tables that were built record by record are checked for references that occur twice.
+  /// Returns what has been read. Tables that were built record by record are checked for duplicate references.
   package func finish() throws(PersistenceError) -> StoreContents {
     let built = builders.keys
     let contents = collected()
@@ -154,7 +180,7 @@ public final class StoreLoader {
     return contents
   }
 
-  /// What has been read, of which nothing is checked.
+  /// Returns what has been read, without checks.
   func collected() -> StoreContents {
     var all = model.entities.map { tables[$0.ordinal] ?? NodeTable(entity: $0) }
     for (ordinal, builder) in builders { all[ordinal] = builder.finish() }

@@ -1,20 +1,30 @@
 public import HeartwoodFoundation
 package import HeartwoodModel
 
-/// What a store tells about itself: who it is, which model it was written with, and what the application noted.
+/// What a store says about itself without its records: its identifier, the version of the model that it was written
+/// with, and values of the application.
+///
+/// It is `Codable`, so a store can keep it as JSON, for example. Decoding needs the identifier and the type only:
+///
+///     let metadata = try JSONDecoder().decode(StoreMetadata.self, from: Data(firstLine.utf8))
+///
+/// The framework sets the model version before a save. A store saves the metadata as they are, and returns them
+/// unchanged.
 public struct StoreMetadata: Sendable, Hashable, Codable {
   /// The identifier of the store, which stays the same for its whole life and is part of its objects' URIs.
   public var identifier: UUID
-  /// The type of the store that the file is of.
+  /// The type of the store.
   public var storeType: StoreType
-  /// The version hash of each entity of the model that the store was written with. Empty where the store cannot tell.
+  /// The version hash of each entity of the model that the store was written with, by the name of the entity. Empty if
+  /// the store cannot keep them: its model is then not compared when it is opened.
   public var modelVersionHashes: [String: Data]
-  /// The names that the author of the model gave to its version.
+  /// The names that the model's author gave to the version of the model.
   public var modelVersionIdentifiers: [String]
-  /// What the application keeps with the store, under keys of its own.
+  /// The values that the application keeps with the store. Only stores that declare
+  /// ``StoreCapabilities/Features/userMetadata`` can keep them.
   public var userInfo: [String: MetadataValue]
 
-  /// Makes metadata; without an identifier, those of a new store.
+  /// Creates metadata. Without an identifier, they are those of a new store, with a random UUID.
   public init(
     identifier: UUID = UUID(),
     storeType: StoreType,
@@ -35,7 +45,7 @@ extension StoreMetadata {
     case identifier, storeType, modelVersionHashes, modelVersionIdentifiers, userInfo
   }
 
-  /// Reads metadata; only the identifier and the type must be there.
+  /// Decodes metadata. Only the identifier and the type are required; the rest is empty if it is missing.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -47,7 +57,7 @@ extension StoreMetadata {
     )
   }
 
-  /// Writes all metadata.
+  /// Encodes all metadata.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(identifier, forKey: .identifier)
@@ -57,12 +67,12 @@ extension StoreMetadata {
     try container.encode(userInfo, forKey: .userInfo)
   }
 
-  /// Whether the store was written with entities in the version that they have.
+  /// Returns whether the store was written with the present version of `entities`.
   func hasVersions(of entities: [EntityDescription]) -> Bool {
     entities.allSatisfy { modelVersionHashes[$0.name] == $0.versionHash }
   }
 
-  /// Notes which model the store is written with.
+  /// Sets the version of the model that the store is written with.
   package mutating func setModel(_ entities: [EntityDescription], versionIdentifiers: [String]) {
     modelVersionHashes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.versionHash) })
     modelVersionIdentifiers = versionIdentifiers
@@ -77,7 +87,7 @@ extension StoreMetadata {
   private static let negativeInfinity = "-inf"
   private static let notANumber = "nan"
 
-  /// The metadata that `json` stands for, or nil where it stands for none.
+  /// Decodes metadata; returns nil if `json` holds none.
   package init?(json: Data) {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
@@ -104,7 +114,7 @@ extension StoreMetadata {
 
 // MARK: MetadataValue
 
-/// A value that an application keeps in a store's metadata: what a property list can hold.
+/// A value that an application keeps in a store's metadata: anything that a property list can contain.
 public enum MetadataValue: Sendable, Hashable {
   case string(String)
   case integer(Int64)
@@ -119,24 +129,26 @@ public enum MetadataValue: Sendable, Hashable {
 extension MetadataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByFloatLiteral
 {
-  /// Makes a string.
+  /// Creates a string.
   public init(stringLiteral value: String) { self = .string(value) }
-  /// Makes an integer.
+  /// Creates an integer.
   public init(integerLiteral value: Int64) { self = .integer(value) }
-  /// Makes a boolean.
+  /// Creates a boolean.
   public init(booleanLiteral value: Bool) { self = .boolean(value) }
-  /// Makes a double.
+  /// Creates a double.
   public init(floatLiteral value: Double) { self = .double(value) }
 }
 
-/// In JSON each value is an object with one member, whose name is the kind: `{"string": "a"}`. Dates are seconds since
+/// In JSON, each value is an object with one member, whose name is the kind: `{"string": "a"}`. Dates are seconds since
 /// 2001-01-01 00:00 UTC, and binary data is base64.
 extension MetadataValue: Codable {
   private enum Kind: String, CodingKey, CaseIterable {
     case string, integer, double, boolean, date, binary, array, dictionary
   }
 
-  /// Reads a value from an object with one member.
+  /// Decodes a value from an object with one member.
+  ///
+  /// - Throws: `DecodingError` if the object has another number of members.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Kind.self)
     guard let kind = container.allKeys.first, container.allKeys.count == 1 else {
@@ -156,7 +168,7 @@ extension MetadataValue: Codable {
     }
   }
 
-  /// Writes the value as an object with one member.
+  /// Encodes the value as an object with one member.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Kind.self)
     switch self {

@@ -1,17 +1,18 @@
 import Synchronization
 
-/// Where a store writes its file, from the beginning to the end.
+/// The new file that a store writes, from its beginning to its end.
 ///
-/// Small writes are gathered. The file takes its name only after everything has been written, so a store that throws while it
-/// writes leaves the old file as it was.
+/// Small writes are buffered. The file gets its name only after everything has been written, so the old file stays as
+/// it was if the store throws while it writes.
 public final class StoreOutput {
   private static let bufferCapacity = 1 << 18
 
   private let file: any WritableFile
   private let buffer = GrowableBytes(capacity: StoreOutput.bufferCapacity)
-  /// How many bytes have been written.
+  /// The number of bytes that have been written so far: the offset of the next write.
   public private(set) var byteCount = 0
-  /// Why the file is not whole any more. A store that goes on after a failed write must not end up with a file that has a hole.
+  /// The first failed write. It is thrown again later, so that a store that continues after it does not end up with a
+  /// file that has a gap.
   private var failure: PersistenceError?
 
   package init(_ file: any WritableFile) {
@@ -19,12 +20,15 @@ public final class StoreOutput {
   }
 
   /// Writes the UTF-8 bytes of `text`.
+  ///
+  /// - Throws: ``PersistenceError`` if the system cannot write the file. Since writes are buffered, this may be the
+  ///   error of an earlier write.
   public func write(_ text: String) throws(PersistenceError) {
     var text = text
     try writing(text.utf8.count) { buffer in text.withUTF8 { buffer.append(UnsafeRawBufferPointer($0)) } }
   }
 
-  /// Writes `bytes`.
+  /// Writes `bytes`. It throws as ``write(_:)-(String)`` does.
   public func write(_ bytes: [UInt8]) throws(PersistenceError) {
     try writing(bytes.count) { buffer in bytes.withUnsafeBytes { buffer.append($0) } }
   }
@@ -35,7 +39,7 @@ public final class StoreOutput {
     if buffer.count >= Self.bufferCapacity { try flush() }
   }
 
-  /// Writes `bytes`; large runs go to the file without being copied.
+  /// Writes `bytes`. Many bytes at once are written to the file without being copied.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError) {
     byteCount += bytes.count
     if bytes.count >= Self.bufferCapacity {
@@ -47,12 +51,12 @@ public final class StoreOutput {
     }
   }
 
-  /// Writes the bytes of `slice`, and holds them until that is done. Large ones are not copied.
+  /// Writes the bytes of `slice`. Many bytes at once are written to the file without being copied.
   public func write(_ slice: ByteSlice) throws(PersistenceError) {
     try withExtendedLifetime(slice) { () throws(PersistenceError) in try write(slice.unsafeBytes) }
   }
 
-  /// Hands what has been gathered to the file.
+  /// Writes the buffered bytes to the file.
   package func flush() throws(PersistenceError) {
     if let failure { throw failure }
     guard buffer.count > 0 else { return }
@@ -93,7 +97,7 @@ extension StoreOutput {
 
 // MARK: CollectingFile
 
-/// Gathers in memory what a store writes.
+/// A file that collects in memory what a store writes.
 package final class CollectingFile: WritableFile {
   package let path: String
   private let bytes = Mutex<[UInt8]>([])
@@ -110,7 +114,7 @@ package final class CollectingFile: WritableFile {
 
   package func close() throws(PersistenceError) {}
 
-  /// What was written; this becomes empty.
+  /// Returns what was written, and removes it.
   package func takeBytes() -> ByteSlice {
     let taken = bytes.withLock { bytes in
       defer { bytes = [] }

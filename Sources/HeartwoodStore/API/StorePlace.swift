@@ -1,19 +1,20 @@
 public import HeartwoodFoundation
 public import HeartwoodModel
 
-/// Where a store is: a file or folder, or a URL of any other scheme. A store that has no place, such as one in memory, has nil for it.
+/// The place of a store: a file or folder, or a URL of any other scheme. A store without a place, such as one in
+/// memory, has nil instead.
 ///
 ///     StorePlace(URL(filePath: "/data/todos.csv"))                         // .file(path: "/data/todos.csv")
 ///     StorePlace(URL(string: "https://records.example.com/todos"))         // .url(…)
 ///
-/// Two places are equal if they are written alike; a file may have several names.
+/// Two places are equal if they are written alike, although a file may have several names.
 public enum StorePlace: Sendable, Hashable {
   /// A file, or a folder, by its path.
   case file(path: String)
-  /// What a URL names that is not a file URL: a database, or a service.
+  /// A database or a service, by a URL that is not a file URL.
   case url(URL)
 
-  /// The place that a URL names: its path, if it is a file URL.
+  /// Creates the place for a URL: its path, if it is a file URL.
   public init(_ url: URL) {
     self = url.isFileURL ? .file(path: url.path) : .url(url)
   }
@@ -40,7 +41,8 @@ public enum StorePlace: Sendable, Hashable {
 }
 
 extension StorePlace: CustomStringConvertible {
-  /// The path, or the URL without what must not be read by others: the password, and the values of query items called like one.
+  /// The path, or the URL without secrets: the password, and the values of query items with names such as `token` or
+  /// `key`.
   public var description: String {
     switch self {
     case .file(let path): path
@@ -66,7 +68,7 @@ extension StorePlace: CustomStringConvertible {
 
 // MARK: StoreSetup
 
-/// What a store is made for.
+/// The model, the entities, the place and the options that a store is created with.
 public struct StoreSetup: Sendable {
   /// The model whose records the store keeps.
   public let model: ManagedObjectModel
@@ -74,7 +76,7 @@ public struct StoreSetup: Sendable {
   public let configurationName: String?
   /// The entities of the configuration, in the order of the model.
   public let entities: [EntityDescription]
-  /// Where the store is, or nil for one without a place.
+  /// The place of the store; nil for a store without a place.
   public let place: StorePlace?
   /// The settings that the store is opened with.
   public let options: StoreOptions
@@ -111,13 +113,13 @@ extension StoreSetup {
     )
   }
 
-  /// The path of the store's file or folder; nil for a store at another URL, and for one without a place.
+  /// The path of the store's file or folder; nil for a store at another URL, and for a store without a place.
   public var path: String? { place?.path }
 
   /// The place as errors name it.
   package var placeName: String? { place?.description }
 
-  /// The same for a store at another place.
+  /// Returns the same setup for a store at another place.
   func moved(to place: StorePlace?) -> StoreSetup {
     StoreSetup(
       model: model,
@@ -131,18 +133,19 @@ extension StoreSetup {
 
 // MARK: StoreFileState
 
-/// What has become of a store's file since the store was opened or last saved: ``PersistentStore/fileState()``.
+/// What has happened to a store's file since the store was opened or last saved: ``PersistentStore/fileState()``.
 public enum StoreFileState: Sendable, Hashable {
-  /// There is no file yet: the first save makes it. Stores without files are always so.
+  /// There is no file yet: the first save creates it. Stores without files always have this state.
   case absent
-  /// The file is as it was.
+  /// The file has not changed.
   case unchanged
-  /// Somebody else has written the file, or another file stands in its place. Saving throws
-  /// ``PersistenceError/Code/fileChangedOnDisk``: open it again, or save somewhere else.
+  /// Another program has written the file, or another file is in its place. Saving throws
+  /// ``PersistenceError/Code/fileChangedOnDisk``: open the store again, or save it elsewhere.
   case changed
-  /// The file has another name now. Saving throws ``PersistenceError/Code/fileChangedOnDisk`` until the store is told the new place,
-  /// as `PersistentStoreCoordinator.setURL(_:for:)` does.
+  /// The file has another name now. Saving throws ``PersistenceError/Code/fileChangedOnDisk`` until the store gets the
+  /// new place, for example by `PersistentStoreCoordinator.setURL(_:for:)`.
   case moved(path: String)
-  /// The file is gone. Saving throws ``PersistenceError/Code/fileChangedOnDisk``: it does not come back by itself.
+  /// The file was removed. Saving throws ``PersistenceError/Code/fileChangedOnDisk``, and does not create the file
+  /// again.
   case removed
 }

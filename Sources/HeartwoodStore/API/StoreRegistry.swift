@@ -2,43 +2,56 @@ import HeartwoodFoundation
 import HeartwoodModel
 import Synchronization
 
-/// The kinds of stores that are known, by their type strings.
+/// The store types that a coordinator can open, by their type strings.
 ///
-/// Stores that ship and stores of your own are registered alike, by their class or by a format that your application makes:
+/// `StoreRegistry.default` in Heartwood has the stores that ship. Register stores of your own there, or in a registry
+/// of your own. Both are registered in the same way: by their class, or by a format that the application creates:
 ///
+///     let registry = try StoreRegistry([BinaryStore.self])
 ///     try registry.register(JSONLinesStore.self)
 ///     try registry.register(RecordServiceFormat(client: client))
+///     let type = try registry.type(ofFileAt: "groceries.jsonl")   // "JSONLines"
+///
+/// All methods can be called from any thread. Only ``type(ofStoreAt:in:)`` and ``type(ofFileAt:in:)`` may read a file.
 public final class StoreRegistry: Sendable {
   private let formats: Mutex<[any StoreFormat]>
   private let declared = Mutex<[DocumentType]>([])
 
-  /// Makes a registry that knows no store yet.
+  /// Creates a registry without any store types.
   public init() {
     formats = Mutex([])
   }
 
-  /// Makes a registry that knows `storeClasses`, in this order.
+  /// Creates a registry with the types of `storeClasses`, in this order.
   ///
   ///     let registry = try StoreRegistry([BinaryStore.self, JSONLinesStore.self])
   ///
-  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered`` if two of them have one type string.
+  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered`` if two of them have the same type string,
+  ///   ``PersistenceError/Code/capabilityMissing`` if a class is neither an ``AtomicStore`` nor an
+  ///   ``IncrementalStore``.
   public convenience init(_ storeClasses: [any StoreClass.Type]) throws(PersistenceError) {
     self.init()
     for storeClass in storeClasses { try register(storeClass) }
   }
 
-  /// Makes `storeClass` known by the type string of its description.
+  /// Registers `storeClass` under the type string of its description.
   ///
-  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered``, ``PersistenceError/Code/capabilityMissing`` if the class is neither an
-  ///   ``AtomicStore`` nor an ``IncrementalStore``.
+  ///     try registry.register(JSONLinesStore.self)
+  ///
+  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered`` if the type string is taken,
+  ///   ``PersistenceError/Code/capabilityMissing`` if the class is neither an ``AtomicStore`` nor an
+  ///   ``IncrementalStore``. The registry is then unchanged.
   public func register(_ storeClass: any StoreClass.Type) throws(PersistenceError) {
     try register(try StoreManager.Kind(storeClass).format)
   }
 
-  /// Makes `format` known by the type string of its description.
+  /// Registers `format` under the type string of its description.
   ///
-  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered``, ``PersistenceError/Code/capabilityMissing`` if the format is neither an
-  ///   ``AtomicStoreFormat`` nor an ``IncrementalStoreFormat``.
+  ///     try registry.register(RecordServiceFormat(client: client))
+  ///
+  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered`` if the type string is taken,
+  ///   ``PersistenceError/Code/capabilityMissing`` if the format is neither an ``AtomicStoreFormat`` nor an
+  ///   ``IncrementalStoreFormat``. The registry is then unchanged.
   public func register(_ format: any StoreFormat) throws(PersistenceError) {
     _ = try StoreManager.Kind(format)
     let type = format.typeDescription.type
@@ -57,13 +70,15 @@ public final class StoreRegistry: Sendable {
     }
   }
 
-  /// Makes the stores of `type` unknown again, with the documents that were declared to be of it. Stores that are open stay open.
+  /// Removes `type`, together with the document types that were declared for it. Stores that are open stay open.
+  ///
+  /// It does nothing if the type is not registered.
   public func unregister(_ type: StoreType) {
     formats.withLock { $0.removeAll { $0.typeDescription.type == type } }
     declared.withLock { $0.removeAll { $0.storeType == type } }
   }
 
-  /// The kinds of documents that were declared, in that order.
+  /// The document types that were declared, in the order of their declaration.
   var declaredDocumentTypes: [DocumentType] { declared.withLock { $0 } }
 
   func addDeclared(_ documentTypes: [DocumentType]) {
@@ -72,14 +87,16 @@ public final class StoreRegistry: Sendable {
 }
 
 extension StoreRegistry {
-  /// What is registered, in the order of registration.
+  /// The descriptions of all registered types, in the order of registration.
   public var typeDescriptions: [StoreTypeDescription] {
     formats.withLock { $0.map(\.typeDescription) }
   }
 
-  /// The format registered for `type`.
+  /// Returns the format that is registered for `type`. For a registered class, this is a format that calls its static
+  /// members.
   ///
-  /// - Throws: ``PersistenceError/Code/storeTypeUnknown``.
+  /// - Throws: ``PersistenceError/Code/storeTypeUnknown`` if the type is not registered. The message lists the
+  ///   registered types.
   public func format(for type: StoreType) throws(PersistenceError) -> any StoreFormat {
     if let format = formats.withLock({ $0.first { $0.typeDescription.type == type } }) { return format }
     let known = typeDescriptions.map(\.type.rawValue).joined(separator: ", ")
@@ -90,9 +107,11 @@ extension StoreRegistry {
     )
   }
 
-  /// The type of the store at a place: of a file by its name, or else by how it begins, which is read; of another URL by its scheme.
+  /// Returns the type of the store at a place: for a file see ``type(ofFileAt:in:)``; for another URL, the first
+  /// registered type that has its scheme. Only a file may be read.
   ///
-  /// - Throws: ``PersistenceError/Code/storeTypeUndetermined``.
+  /// - Throws: ``PersistenceError/Code/storeTypeUndetermined`` if no type matches, and an error of the file system if a
+  ///   file cannot be read.
   public func type(
     ofStoreAt place: StorePlace,
     in fileSystem: any FileSystem = POSIXFileSystem()
@@ -103,7 +122,7 @@ extension StoreRegistry {
     }
   }
 
-  /// The types whose stores are at URLs with `scheme`, in the order of registration.
+  /// Returns the types whose stores have URLs with `scheme`, in any case, in the order of registration.
   public func types(forURLScheme scheme: String) -> [StoreType] {
     let scheme = scheme.lowercased()
     return typeDescriptions.filter { $0.urlSchemes.contains(scheme) }.map(\.type)
@@ -122,32 +141,39 @@ extension StoreRegistry {
     )
   }
 
-  /// The types whose files have names like `path`: those of declared documents first, then in the order of registration.
+  /// Returns the types whose files have the same file name extension as `path`: the types of declared documents first,
+  /// then the registered types in the order of registration. It reads no file.
   public func types(forFileName path: String) -> [StoreType] {
     documentTypes(forFileName: path).map(\.storeType).reduce(into: []) { types, type in
       if !types.contains(type) { types.append(type) }
     }
   }
 
-  /// The type whose files have the MIME type `mimeType`, or nil where none has. Parameters, as in `text/csv; charset=utf-8`, do not
-  /// matter.
+  /// Returns the type whose files have the MIME type `mimeType`; nil if there is none. Parameters, as in
+  /// `text/csv; charset=utf-8`, are ignored.
   public func type(forMIMEType mimeType: String) -> StoreType? {
     let name = mimeType.prefix { $0 != ";" && $0 != " " }.lowercased()
     return documentTypes.first { $0.mimeTypes.contains(name) }?.storeType
   }
 
-  /// The type whose files have the uniform type identifier `contentType`, or nil where none was declared to.
+  /// Returns the type whose files have the uniform type identifier `contentType`; nil if no document type was declared
+  /// with it.
   public func type(forContentType contentType: String) -> StoreType? {
     let name = contentType.lowercased()
     return documentTypes.first { $0.contentTypes.contains { $0.lowercased() == name } }?.storeType
   }
 
-  /// How much of a file is read to tell its type.
+  /// The number of bytes of a file that are read to find out its type.
   static let prefixLength = 512
 
-  /// The type of the file at `path`, told by its name, or else by how it begins, which is read.
+  /// Returns the type of the file at `path`, by its name or by its first bytes.
   ///
-  /// - Throws: ``PersistenceError/Code/storeTypeUndetermined``.
+  /// If exactly one type has the file name extension, no file is read. Otherwise up to 512 bytes of the file are read,
+  /// and the formats with the extension (or all, if none has it) are asked whether they recognize these bytes. If none
+  /// does, or if there is no file, the first type with the extension is returned.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeTypeUndetermined`` if no type matches, and an error of the file system if
+  ///   the file cannot be read.
   public func type(
     ofFileAt path: String,
     in fileSystem: any FileSystem = POSIXFileSystem()

@@ -1,9 +1,10 @@
 public import HeartwoodModel
 
-/// A store that can read what is sound in a damaged file, and say what is not.
+/// A store that can read the undamaged records of a damaged file, and report what was lost.
 ///
-/// A store of any kind may adopt it. One that does not is read as usual: what it has added to its loader before it failed is kept, and its
-/// error says what is wrong. A store whose records can be read one by one does better here:
+/// A store of any kind may conform. A store that does not is read as usual: the records that it has added to its loader
+/// before it failed are kept, and its error says what is wrong. A store whose records can be read one by one can do
+/// better:
 ///
 ///     extension JSONLinesStore: SalvagingStore {
 ///       func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
@@ -13,30 +14,32 @@ public import HeartwoodModel
 ///       }
 ///     }
 ///
-/// Links between records need no care: those that lead nowhere are dropped and reported afterwards, and inverses are made to agree.
+/// The store need not check links between records: the framework then drops and reports links to records that do not
+/// exist, and makes inverses agree.
 public protocol SalvagingStore: AnyObject, Sendable {
-  /// Reads what is sound into the loader of `salvage`, and notes all else there. A value that cannot be read is noted and left nil; a record
-  /// that cannot be read is noted and left out. Nothing is made up.
+  /// Reads the undamaged records into the loader of `salvage`, and notes everything else there. A value that cannot be
+  /// read is noted and left nil; a record that cannot be read is noted and left out. The store must not invent values.
   ///
   /// An incremental store is not connected when this is called.
   ///
-  /// - Throws: an error if there is nothing to begin with: the file is none of the store's, or the part of it is gone without which nothing
-  ///   else can be told.
+  /// - Throws: an error if nothing can be read: the file is of another type, or a part is missing without which the
+  ///   rest cannot be understood.
   func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws
 }
 
 // MARK: StoreSalvage
 
-/// Takes what a store reads of a damaged file: the records that are sound, and what is wrong with the others.
+/// Collects what a store reads from a damaged file: the undamaged records, and what is wrong with the others.
 public final class StoreSalvage {
-  /// Takes the records and the metadata.
+  /// Collects the records and the metadata.
   public let loader: StoreLoader
-  /// Parts of the file that must not be believed: a wrapper around the store knows that their bytes were changed or are missing. In order.
+  /// Parts of the file that cannot be trusted, in ascending order: a wrapper around the store knows that their bytes
+  /// were changed or are missing.
   public let unsoundRanges: [Range<Int>]
-  /// What has been noted, in order.
+  /// The losses that have been noted, in order.
   public private(set) var losses: [SalvageReport.Loss] = []
 
-  /// The relationships that the file keeps at the other end alone, so that what they say is no news.
+  /// The relationships that the file keeps only as their inverses, so that changes of them are not reported.
   private(set) var derivedRelationships: Set<RelationshipSide> = []
 
   package init(_ loader: StoreLoader, unsoundRanges: [Range<Int>] = []) {
@@ -44,16 +47,16 @@ public final class StoreSalvage {
     self.unsoundRanges = unsoundRanges
   }
 
-  /// Notes something that is not as it was.
+  /// Notes a loss.
   public func note(_ loss: SalvageReport.Loss) {
     losses.append(loss)
   }
 
-  /// Notes what an error says, with its entity, property, line and byte.
+  /// Notes an error as a loss, with the error's entity, property, line and byte.
   ///
   /// - Parameters:
-  ///   - count: how many records, values or links were lost; nil if nobody knows.
-  ///   - byteRange: where they are in the file; nil means the byte that the error names, if it names one.
+  ///   - count: the number of records, values or links that were lost; nil if it is unknown.
+  ///   - byteRange: their place in the file; nil means the byte in the error's context, if there is one.
   public func note(
     _ kind: SalvageReport.Loss.Kind,
     _ error: any Error,
@@ -65,10 +68,10 @@ public final class StoreSalvage {
     note(SalvageReport.Loss(kind, error, entity: entity, references: references, count: count, byteRange: byteRange))
   }
 
-  /// Adds a record as ``StoreLoader/addNode(_:to:version:_:)`` does, but notes an error in the place of throwing it: then the record is left
-  /// out.
+  /// Adds a record as ``StoreLoader/addNode(_:to:version:_:)`` does. If that throws, the error is noted, and the record
+  /// is left out.
   ///
-  /// - Returns: whether it was added.
+  /// - Returns: whether the record was added.
   @discardableResult
   public func addNode(
     _ reference: ReferenceID,
@@ -96,25 +99,26 @@ public final class StoreSalvage {
     }
   }
 
-  /// Notes that the file keeps a relationship at its other end alone.
+  /// Notes that the file keeps a relationship only as its inverse.
   package func noteDerived(_ ordinal: Int, of entity: EntityDescription) {
     derivedRelationships.insert(RelationshipSide(entity.declaring(ordinal), ordinal))
   }
 
-  /// Whether some bytes of `range` must not be believed. O(log ranges).
+  /// Returns whether some bytes of `range` cannot be trusted. O(log ranges).
   public func isUnsound(_ range: Range<Int>) -> Bool { unsoundRanges.overlaps(range) }
 }
 
 // MARK: Stores inside of others
 
 extension StoreSalvage {
-  /// Lets another store read what is sound: the one inside of a wrapper, whose file this is or was made from.
+  /// Reads the undamaged records with another store: the one inside a wrapper, for which the file is, or was made from,
+  /// the wrapper's file.
   ///
   /// - Parameters:
-  ///   - store: a store that salvages itself, or is loaded as usual up to where that fails.
+  ///   - store: a store that salvages files itself, or that is loaded as usual until it fails.
   ///   - format: the store's format.
-  ///   - unsoundRanges: parts of `file` whose bytes were changed or are missing, in order. A store that does not salvage itself reads what is
-  ///     before the first of them.
+  ///   - unsoundRanges: parts of `file` whose bytes were changed or are missing, in ascending order. A store that does
+  ///     not salvage files itself reads what is before the first of them.
   public func read(
     _ store: any AtomicStore,
     of format: any FileFormat,
@@ -134,7 +138,8 @@ extension StoreSalvage {
     try inner.load(store, format, try StoreInput(DecodedFile(start, of: file)), options: options)
   }
 
-  /// Lets a store whose class is its own format read what is sound: ``read(_:of:from:options:unsoundRanges:)``.
+  /// Reads the undamaged records with a store whose class is its own format: see
+  /// ``read(_:of:from:options:unsoundRanges:)``.
   public func read(
     _ store: any AtomicStore & StoreClass,
     from file: StoreInput,
@@ -147,7 +152,7 @@ extension StoreSalvage {
 }
 
 extension StoreSalvage {
-  /// A table without records that have the same reference as one before, which are noted.
+  /// Returns a table without records that have the same reference as an earlier one, which are noted.
   package func withoutDuplicates(_ table: NodeTable) throws(PersistenceError) -> NodeTable {
     let repeated = table.repeatedRows
     for row in repeated.sorted(by: { $0.rawValue < $1.rawValue }) { note(.repeated(row, in: table)) }
@@ -168,7 +173,7 @@ extension SalvageReport.Loss {
 }
 
 extension NodeTable {
-  /// The rows of records that have the same reference as one before. O(records).
+  /// The rows of records that have the same reference as an earlier one. O(records).
   var repeatedRows: Set<RowID> {
     var seen: Set<ReferenceID> = []
     seen.reserveCapacity(count)
@@ -177,7 +182,7 @@ extension NodeTable {
 }
 
 extension [Range<Int>] {
-  /// Whether one of the ranges, which ascend and do not overlap, has something in common with `range`.
+  /// Returns whether one of the ranges overlaps `range`. The ranges ascend and do not overlap each other.
   package func overlaps(_ range: Range<Int>) -> Bool {
     var (low, high) = (startIndex, endIndex)
     while low < high {
@@ -189,7 +194,7 @@ extension [Range<Int>] {
 }
 
 extension SalvageReport.Loss {
-  /// What an error says, as a loss.
+  /// Creates a loss from an error.
   package init(
     _ kind: Kind,
     _ error: any Error,
@@ -219,14 +224,14 @@ extension SalvageReport.Loss {
 // MARK: NodeTable: salvaging
 
 extension NodeTable {
-  /// A table with the records alone in whose rows `condition` holds, one behind the other. O(rows).
+  /// Returns a table with only the records in rows that meet `condition`, without gaps. O(rows).
   package func keeping(_ condition: (RowID) -> Bool) throws(PersistenceError) -> NodeTable {
     let others = liveRows.filter { !condition($0) }
     guard !others.isEmpty else { return self }
     return try NodeTable(entity: entity, joining: groups(without: others))
   }
 
-  /// The groups, in which some rows count as deleted.
+  /// Returns the groups, with some rows marked as deleted.
   package func groups(without rows: [RowID]) -> [RowGroup] {
     var kept = groups
     for (ordinal, rows) in Dictionary(grouping: rows, by: \.group) {
@@ -235,7 +240,7 @@ extension NodeTable {
     return kept
   }
 
-  /// A table with the records of `groups` that have not been deleted, one behind the other.
+  /// Creates a table with the records of `groups` that have not been deleted, without gaps.
   package init(entity: EntityDescription, joining groups: [RowGroup]) throws(PersistenceError) {
     let builder = TableBuilder(entity: entity)
     for group in groups { try builder.append(liveRowsOf: group) }

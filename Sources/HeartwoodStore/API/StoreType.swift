@@ -1,33 +1,37 @@
-/// The name by which a kind of store is registered: `"CSV"`, `"Binary"`, or a name of your own.
+/// The name under which a store type is registered: `"CSV"`, `"Binary"`, or a name of your own.
 ///
-/// Two names that differ in case only are the same type.
+///     extension StoreType {
+///       static let jsonLines: StoreType = "JSONLines"
+///     }
+///
+/// Two names that differ only in case are the same type.
 public struct StoreType: Sendable, Hashable, RawRepresentable {
   /// The name as it was given.
   public let rawValue: String
 
-  /// Makes a type of its name.
+  /// Creates a type from its name.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// Makes a type of its name.
+  /// Creates a type from its name.
   public init(_ name: String) {
     self.rawValue = name
   }
 
-  /// Whether both names are the same but for case.
+  /// Returns whether both names are equal, ignoring case.
   public static func == (left: StoreType, right: StoreType) -> Bool {
     left.rawValue.lowercased() == right.rawValue.lowercased()
   }
 
-  /// Hashes the name without regard to case.
+  /// Hashes the name, ignoring case.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(rawValue.lowercased())
   }
 }
 
 extension StoreType: ExpressibleByStringLiteral, CustomStringConvertible {
-  /// Makes a type of its name.
+  /// Creates a type from its name.
   public init(stringLiteral value: String) {
     self.rawValue = value
   }
@@ -47,28 +51,29 @@ extension StoreType {
   public static let propertyList: StoreType = "PropertyList"
   /// Core Data's binary store, `NSBinaryStoreType`: `Formats/CoreDataBinary`.
   public static let coreDataBinary: StoreType = "CoreDataBinary"
-  /// Records that live as long as the store is open.
+  /// Records in memory, which exist as long as the store is open.
   public static let inMemory: StoreType = "InMemory"
 }
 
 // MARK: StoreTypeDescription
 
-/// What the registry tells about a kind of store: where such stores are and what they can do.
+/// The description of a store type in the registry: its files or URLs, and what its stores can do.
 public struct StoreTypeDescription: Sendable, Hashable {
   /// The name by which the type is registered.
   public var type: StoreType
-  /// What a person calls such a file: "Comma-separated values".
+  /// The name of such a file for people: "Comma-separated values".
   public var displayName: String
   /// The file name extensions, without the dot and in lower case, the preferred one first.
   public var fileExtensions: [String]
   /// The MIME types of such files, in lower case.
   public var mimeTypes: [String]
-  /// The schemes of the URLs at which such stores are, in lower case, if they are not files: `["https"]`.
+  /// The schemes of the URLs of such stores, in lower case, if they are not files: `["https"]`.
   public var urlSchemes: [String]
   /// What such a store can do.
   public var capabilities: StoreCapabilities
 
-  /// Makes a description; a file name extension is given without the dot, a scheme without the colon, and both in lower case.
+  /// Creates a description. Give a file name extension without the dot, a scheme without the colon, and both in lower
+  /// case.
   public init(
     type: StoreType,
     displayName: String,

@@ -1,34 +1,34 @@
 import Dispatch
 import Synchronization
 
-/// Lets a store wait for what is asynchronous, such as the answer of a service: what the author of an ``IncrementalStore`` over an
-/// asynchronous client calls within the store's methods.
+/// Waits for asynchronous work, such as the answer of a service, in the synchronous methods of an ``IncrementalStore``.
 ///
 ///     let waiter = StoreWaiter(timeLimit: .seconds(10))
 ///     let (data, response) = try waiter.wait(for: "The service") { try await session.data(for: request) }
 ///
-/// The methods of a store return when they are done, so somebody has to wait. It is never one of Swift's cooperative threads that what is waited
-/// for needs: it runs on threads that are for nothing else, also if all cooperative threads are waiting for stores. Whoever must not wait at all
-/// uses the asynchronous ways of contexts (`fetchAsynchronously`, `saveAsynchronously`, a `BackgroundContext`), which call stores on threads of their own.
+/// The methods of a store return when they are done, so a thread has to wait. The work does not need any of Swift's
+/// cooperative threads: it runs on threads that nothing else uses, so it continues even if all cooperative threads are
+/// waiting for stores. A caller that must not wait uses the asynchronous methods of contexts (`fetchAsynchronously`,
+/// `saveAsynchronously`, a `BackgroundContext`), which call stores on threads of their own.
 ///
-/// What is waited for ends early, with an error, if the task that is waiting is cancelled, or the time limit has passed.
+/// Waiting ends early, with an error, if the waiting task is cancelled, or if the time limit has passed.
 public struct StoreWaiter: Sendable {
-  /// How long is waited for one call; nil means as long as it takes.
+  /// The greatest time to wait for one call; nil if there is no limit.
   public let timeLimit: Duration?
 
-  /// Makes a waiter.
+  /// Creates a waiter.
   public init(timeLimit: Duration? = nil) {
     self.timeLimit = timeLimit
   }
 
-  /// Calls `body` and waits until it has returned.
+  /// Calls `body` and waits until it has returned. It blocks the calling thread.
   ///
   /// - Parameters:
-  ///   - what: what is waited for, as the beginning of a sentence.
-  ///   - body: what takes its time. It is cancelled if it is not waited for any more, and what it returns or throws then counts for nothing:
-  ///     whether a change that it has asked for is made, the store has to find out.
-  /// - Returns: what `body` returns.
-  /// - Throws: what `body` throws; `CancellationError`; ``PersistenceError/Code/timeLimitExceeded``.
+  ///   - what: what the store waits for, as the beginning of a sentence.
+  ///   - body: the asynchronous work. It is cancelled if waiting ends early; its result or error is then ignored, and
+  ///     the store has to find out whether a change that it has requested was made.
+  /// - Returns: the result of `body`.
+  /// - Throws: the errors of `body`; `CancellationError`; ``PersistenceError/Code/timeLimitExceeded``.
   public func wait<Value: Sendable>(
     for what: String,
     _ body: @escaping @Sendable () async throws -> Value
@@ -51,7 +51,7 @@ public struct StoreWaiter: Sendable {
     }
   }
 
-  /// How long nobody looks whether the task was cancelled.
+  /// The longest time between two checks whether the task was cancelled.
   private static let longestPause: Duration = .milliseconds(20)
 
   private static func pause(until deadline: ContinuousClock.Instant?) -> Duration {
@@ -67,7 +67,7 @@ public struct StoreWaiter: Sendable {
   }
 }
 
-/// What a body has returned or thrown, once it has.
+/// The result or error of a body, once it has returned.
 private final class Outcome<Value: Sendable>: Sendable {
   private let result = Mutex<Result<Value, any Error>?>(nil)
   private let isSet = DispatchSemaphore(value: 0)
@@ -77,7 +77,7 @@ private final class Outcome<Value: Sendable>: Sendable {
     isSet.signal()
   }
 
-  /// The result; nil if it has not come in time.
+  /// Waits for the result; returns nil if it does not arrive in time.
   func result(waiting duration: Duration) -> Result<Value, any Error>? {
     let (seconds, attoseconds) = duration.components
     let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)

@@ -1,16 +1,17 @@
 public import HeartwoodModel
 
-/// A value, or a row, that a store holds and cannot read.
+/// A value or a row that a store contains but cannot read.
 public struct UnreadableValue: Sendable {
   /// The reference of the record; nil for a row of a relationship, and for a row without a key.
   public let reference: ReferenceID?
-  /// Whether only this value is lost, because its file is missing, and the rest of the record can be read. If false, the whole record is lost.
+  /// Whether only this value is lost, because its file is missing, and the rest of the record can be read. If false,
+  /// the whole record is lost.
   public let costsValueOnly: Bool
-  /// What is wrong. Its context names the entity and the property (no property if it is about the whole row); its message says what the store
-  /// holds and where.
+  /// What is wrong. The error's context names the entity and the property (no property if it concerns the whole row);
+  /// its message says what the store contains, and where.
   public let error: PersistenceError
 
-  /// Makes a note of a value or a row that cannot be read.
+  /// Creates a description of a value or a row that cannot be read.
   public init(reference: ReferenceID?, costsValueOnly: Bool, error: PersistenceError) {
     self.reference = reference
     self.costsValueOnly = costsValueOnly
@@ -23,7 +24,7 @@ public struct UnreadableValue: Sendable {
   public var propertyName: String? { error.context.property }
 }
 
-/// The values and rows that a store cannot read, of which the first are kept and all are counted.
+/// The values and rows that a store cannot read. Only the first ones are kept, but all are counted.
 public struct UnreadableValues: Sendable {
   /// The first of them, entity by entity, in the order of their references.
   public private(set) var values: [UnreadableValue] = []
@@ -31,7 +32,7 @@ public struct UnreadableValues: Sendable {
   public private(set) var count = 0
   private let limit: Int
 
-  /// An empty list that keeps at most `limit` values.
+  /// Creates an empty list that keeps at most `limit` values.
   public init(limit: Int) {
     self.limit = limit
   }

@@ -2,19 +2,19 @@ public import HeartwoodModel
 
 /// A record that a save would change, and that another save has changed or deleted since it was read.
 ///
-/// A failed save lists all of them in ``PersistenceError/Context/mergeConflicts``.
+/// A failed save lists all conflicts in ``PersistenceError/Context/mergeConflicts``.
 public struct MergeConflict: Sendable {
   /// The record.
   public let objectID: ManagedObjectID
   /// The version that the changes were made on.
   public let oldVersion: UInt64
-  /// The version that the store has now; 0 where the record was deleted.
+  /// The version that the store has now; 0 if the record was deleted.
   public let newVersion: UInt64
-  /// The values as the save would have them; nil where the record is to be deleted, or where no context is concerned.
+  /// The values that the save would write; nil if the record is to be deleted, or if no context is involved.
   public package(set) var objectSnapshot: ObjectSnapshot?
-  /// The record as it was read; nil where no context is concerned.
+  /// The record as it was read; nil if no context is involved.
   package var cached: AtomicStoreCacheNode?
-  /// The record as the store has it now; nil where it was deleted.
+  /// The record as the store has it now; nil if it was deleted.
   let persisted: AtomicStoreCacheNode?
 
   package init(
@@ -30,25 +30,25 @@ public struct MergeConflict: Sendable {
 }
 
 extension MergeConflict {
-  /// The values that the object was read with; nil where no context is concerned. O(properties).
+  /// The values that the object was read with; nil if no context is involved. O(properties).
   public var cachedSnapshot: ObjectSnapshot? { cached.map(ObjectSnapshot.init) }
 
-  /// The values that the store has now; nil where the record was deleted. O(properties).
+  /// The values that the store has now; nil if the record was deleted. O(properties).
   public var persistedSnapshot: ObjectSnapshot? { persisted.map(ObjectSnapshot.init) }
 
-  /// Whether the store has the record no longer.
+  /// Whether the record was deleted from the store.
   public var isDeletedInStore: Bool { persisted == nil }
 }
 
 extension ObjectSnapshot {
-  /// The record of a node as it is.
+  /// Creates a snapshot of a node's record.
   init(_ node: AtomicStoreCacheNode) {
     self.init(objectID: node.objectID, version: node.version, values: node.values)
   }
 }
 
 extension PersistenceError {
-  /// The error of a save with `conflicts`, of which there is at least one.
+  /// Returns the error of a save with `conflicts`, of which there is at least one.
   package static func saveConflict(_ conflicts: [MergeConflict]) -> PersistenceError {
     let what = conflicts.count == 1 ? "An object was" : "\(conflicts.count) objects were"
     let isDeleted = conflicts.contains(where: \.isDeletedInStore)
@@ -68,17 +68,17 @@ extension PersistenceError {
 
 // MARK: ConstraintConflict
 
-/// An object that a save would give values which must be unique and which another object has.
+/// An object that would get the unique values of another object in a save.
 ///
-/// A failed save lists all of them in ``PersistenceError/Context/constraintConflicts``.
+/// A failed save lists all conflicts in ``PersistenceError/Context/constraintConflicts``.
 public struct ConstraintConflict: Sendable {
-  /// The names of the attributes whose values must differ, taken together.
+  /// The names of the attributes whose values must be unique in combination.
   public let constraint: [String]
   /// The object that the save would insert or change.
   public package(set) var objectID: ManagedObjectID
   /// The object that has the same values.
   public package(set) var conflictingID: ManagedObjectID
-  /// Whether the other object has these values in the store already. If not, the same save would give them to it.
+  /// Whether the other object has these values in the store already. If false, the same save would set them.
   public let isStored: Bool
 
   init(constraint: [String], objectID: ManagedObjectID, conflictingID: ManagedObjectID, isStored: Bool) {
@@ -90,7 +90,7 @@ public struct ConstraintConflict: Sendable {
 }
 
 extension PersistenceError {
-  /// The error of a save with `conflicts`, of which there is at least one.
+  /// Returns the error of a save with `conflicts`, of which there is at least one.
   static func constraintConflict(_ conflicts: [ConstraintConflict]) -> PersistenceError {
     let first = conflicts.first
     let names = first?.constraint.joined(separator: ", ") ?? ""

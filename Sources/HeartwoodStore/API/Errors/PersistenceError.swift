@@ -1,8 +1,9 @@
 public import HeartwoodFoundation
 
-/// Why something was not saved, read, opened or found: what happened, where, and what to do.
+/// An error of a store, a context or a migration: what happened, where, and what to do.
 ///
-/// Match the ``code`` in a `catch`, and take the rest from the fields. Codes and fields are stable; texts are for people and may change.
+/// Match the ``code`` in a `catch`, and read the rest from the properties. Codes and properties are stable; texts are
+/// for people and may change.
 ///
 ///     do {
 ///       try context.save()
@@ -15,14 +16,16 @@ public import HeartwoodFoundation
 ///       alert.file = error.context.path            // shop.csv
 ///     }
 ///
-/// It is as small as a reference, so that functions that throw it are as fast as others. ``text(recovery:path:cause:)`` puts it into words with
-/// an application's own names of options and files.
+/// The error has the size of a reference, so functions that throw it are as fast as others.
+/// ``text(recovery:path:cause:)`` returns its text with an application's own names of options and files.
 ///
-/// A function says `throws(PersistenceError)` if no other error can come out of it. It says `throws` if another one may: what
-/// your code throws in a closure, a hook, a policy or a store of your own, a `FetchPredicateError` for a condition that does not fit the
-/// model, a `CancellationError`. A function that does nothing but call your closure throws what that throws, by type.
+/// A function declares `throws(PersistenceError)` if it throws no other error. It declares `throws` if it may throw
+/// others: errors of your code in a closure, a hook, a policy or a store of your own, a `FetchPredicateError` for a
+/// condition that does not fit the model, or a `CancellationError`. A function that only calls your closure throws the
+/// error type of the closure.
 ///
-/// A store of your own throws it, too. Say what happened in ``problem`` and what to do in ``recovery``, and put files into the ``context``:
+/// Throw it in a store of your own, too. Say what happened in ``problem`` and what to do in ``recovery``, and put files
+/// into the ``context``:
 ///
 ///     throw PersistenceError(
 ///       .fileReadFailed,
@@ -33,9 +36,10 @@ public import HeartwoodFoundation
 public struct PersistenceError: Error, Sendable {
   private var storage: Storage
 
-  /// Makes an error of a code.
+  /// Creates an error.
   ///
   /// - Parameters:
+  ///   - code: the kind of failure, which callers match.
   ///   - problem: what happened, in whole sentences, without paths, values of records and advice.
   ///   - recovery: what to do about it.
   ///   - context: where it happened.
@@ -64,7 +68,7 @@ extension PersistenceError {
     var underlyingError: (any Error)?
   }
 
-  /// Never changed: an error that is changed gets another one, so copies do not see it.
+  /// Immutable: changing an error gives it a new storage, so copies are not affected.
   private final class Storage: Sendable {
     let fields: Fields
 
@@ -78,25 +82,25 @@ extension PersistenceError {
     set { storage = Storage(newValue) }
   }
 
-  /// What kind of failure it is.
+  /// The kind of failure, which callers match.
   public var code: Code {
     get { storage.fields.code }
     set { fields.code = newValue }
   }
 
-  /// What happened, in whole sentences for a person. It holds no paths, no values of records, and nothing of what to do.
+  /// What happened, in whole sentences for people. It contains no paths, no values of records, and no advice.
   public var problem: String {
     get { storage.fields.problem }
     set { fields.problem = newValue }
   }
 
-  /// What to do about it; nil if nothing can be advised, or the problem says all.
+  /// What to do about the error; nil if there is no advice, or if the problem says it all.
   public var recovery: Recovery? {
     get { storage.fields.recovery }
     set { fields.recovery = newValue }
   }
 
-  /// Where it happened, as far as that is known.
+  /// Where the failure happened, as far as that is known.
   public var context: Context {
     get { storage.fields.context }
     set { fields.context = newValue }
@@ -108,14 +112,14 @@ extension PersistenceError {
     set { fields.underlyingError = newValue }
   }
 
-  /// The ``problem`` and the text of the ``recovery``, without where it happened.
+  /// The ``problem`` and the text of the ``recovery``, without the place of the failure.
   public var message: String { Self.joined(problem, recovery?.text) }
 }
 
 // MARK: Passing on
 
 extension PersistenceError {
-  /// The error, with `path` and `storeType` for the file and the type of store if it names none.
+  /// Returns the error with `path` and `storeType` for the file and the type of store, if it has none.
   package func locating(path: String?, storeType: StoreType? = nil) -> PersistenceError {
     var error = self
     error.context.path = context.path ?? path
@@ -123,7 +127,7 @@ extension PersistenceError {
     return error
   }
 
-  /// The error, with another text for what happened, and `recovery` in place of its own if there is one.
+  /// Returns the error with another problem, and with `recovery` in place of its own, if it is not nil.
   package func explaining(_ problem: String, recovery: Recovery? = nil) -> PersistenceError {
     var error = self
     error.problem = problem
@@ -131,7 +135,7 @@ extension PersistenceError {
     return error
   }
 
-  /// The same error, with `path` for the file if it names `temporary`, which is to become that file.
+  /// Returns the error with `path` for the file, if its path is `temporary`, a file that is to become that file.
   func relocating(from temporary: String, to path: String) -> PersistenceError {
     var error = self
     if context.path == temporary { error.context.path = path }
@@ -142,7 +146,7 @@ extension PersistenceError {
 // MARK: Wrapping
 
 extension PersistenceError {
-  /// `error` itself if it is one of ours, or else an error that has it as its cause.
+  /// Returns `error` itself if it is a persistence error, or else an error whose cause it is.
   package static func of(
     _ error: any Error,
     _ code: Code,
@@ -158,9 +162,9 @@ extension PersistenceError {
 // MARK: Text
 
 extension PersistenceError {
-  /// The error in words, with a caller's own words for what to do and for files.
+  /// Returns the text of the error, with the caller's own words for advice and for files.
   ///
-  /// A command-line tool that has options of its own, and shows paths as its user has written them:
+  /// For example, a command-line tool has options of its own, and shows paths as its user has written them:
   ///
   ///     error.text(
   ///       recovery: { $0.kind == .replaceFile ? "Choose another name, or replace it with --force." : nil },
@@ -168,9 +172,9 @@ extension PersistenceError {
   ///     )
   ///
   /// - Parameters:
-  ///   - recovery: what to say in place of ``Recovery/text``. Nil stands for that text, and an empty string for nothing.
-  ///   - path: what to call the file at a path.
-  ///   - cause: the words for an underlying error that is not a persistence error. By default its description.
+  ///   - recovery: returns the text that replaces ``Recovery/text``; nil for that text, or an empty string for none.
+  ///   - path: returns the name of the file at a path.
+  ///   - cause: returns the text of an underlying error that is not a persistence error; its description by default.
   public func text(
     recovery: (Recovery) -> String? = { _ in nil },
     path: (String) -> String = { $0 },
@@ -188,7 +192,7 @@ extension PersistenceError {
     return text
   }
 
-  /// A text and what follows it: on the same line, if the text has one line only.
+  /// Joins two texts: on the same line if the first has only one line.
   static func joined(_ text: String, _ other: String?) -> String {
     guard let other, !other.isEmpty else { return text }
     return text.isEmpty ? other : text + (text.contains("\n") ? "\n" : " ") + other
@@ -196,23 +200,24 @@ extension PersistenceError {
 }
 
 extension PersistenceError: CustomStringConvertible {
-  /// One line: `path:line:column: problem recovery (entity.property, at byte 7)`. Some errors list what they found in lines of their own.
+  /// One line: `path:line:column: problem recovery (entity.property, at byte 7)`. Some errors list what they found in
+  /// lines of their own.
   public var description: String { text() }
 }
 
 extension PersistenceError: LocalizedError {
-  /// Where it happened and what, without what to do: `path:line:column: problem`.
+  /// The place and the problem, without advice: `path:line:column: problem`.
   public var errorDescription: String? { context.place { $0 } + problem }
 
-  /// What happened: the ``problem``.
+  /// The ``problem``.
   public var failureReason: String? { problem }
 
-  /// What to do: the text of the ``recovery``.
+  /// The text of the ``recovery``.
   public var recoverySuggestion: String? { recovery?.text }
 }
 
 extension PersistenceError.Context {
-  /// Where in which file it happened, as compilers write it; empty if that is not known.
+  /// The file, line and column, as compilers write them; empty if they are unknown.
   fileprivate func place(_ name: (String) -> String) -> String {
     var parts = path.map { [name($0)] } ?? []
     if let line { parts.append(path == nil ? "line \(line)" : "\(line)") }
@@ -233,7 +238,7 @@ extension PersistenceError.Context {
     return details
   }
 
-  /// The other files, a line each, if there are several.
+  /// The other files, one per line, if there are several.
   fileprivate func list(_ name: (String) -> String) -> String {
     guard relatedPaths.count > 1 else { return "" }
     return relatedPaths.map { "\n  " + $0.text(name) }.joined()

@@ -1,11 +1,11 @@
 public import HeartwoodModel
 
 extension PersistenceError {
-  /// Where a failure happened. What does not apply is nil.
+  /// The place of a failure, and the objects that are involved. Properties that do not apply are nil or empty.
   public struct Context: Sendable {
     /// The path of the file, or of the store's file.
     public var path: String?
-    /// Other files and folders that the failure is about, such as the model that a store was read with.
+    /// Other files and folders that are involved in the failure, such as the model that a store was read with.
     public var relatedPaths: [RelatedPath]
     /// The line in a text file, counted from 1.
     public var line: Int?
@@ -21,18 +21,18 @@ extension PersistenceError {
     public var property: String?
     /// The objects concerned.
     public var objectIDs: [ManagedObjectID]
-    /// What is wrong with them, where they are not fit to be saved (``PersistenceError/Code/validationFailed``).
+    /// The faults of objects that are not valid (``PersistenceError/Code/validationFailed``).
     public var validationFaults: [ValidationFault]
     /// The records that another save has changed (``PersistenceError/Code/saveConflict``).
     public var mergeConflicts: [MergeConflict]
-    /// The objects that have the same values as others (``PersistenceError/Code/constraintConflict``).
+    /// The objects that have the same unique values as others (``PersistenceError/Code/constraintConflict``).
     public var constraintConflicts: [ConstraintConflict]
-    /// What cannot be imported (``PersistenceError/Code/importFailed``).
+    /// The faults of data that cannot be imported (``PersistenceError/Code/importFailed``).
     public var importFaults: [ImportFault]
-    /// The system's error number, where a system call failed.
+    /// The system's error number (`errno`), if a system call failed.
     public var systemError: Int32?
 
-    /// Makes a context of what is known.
+    /// Creates a context from what is known.
     public init(
       path: String? = nil,
       relatedPaths: [RelatedPath] = [],
@@ -66,14 +66,14 @@ extension PersistenceError {
     }
   }
 
-  /// A file or a folder beside the one that an error is about.
+  /// A file or a folder that is involved in a failure, in addition to the context's own.
   public struct RelatedPath: Sendable, Hashable {
-    /// What the file is to the failure, in words that stand before its path: `model`, `destination`.
+    /// The role of the file in the failure, in words that are written before its path: `model`, `destination`.
     public var role: String
     /// The path.
     public var path: String
 
-    /// Makes a path with the words that stand before it.
+    /// Creates a path with the words that are written before it.
     public init(_ role: String, _ path: String) {
       self.role = role
       self.path = path

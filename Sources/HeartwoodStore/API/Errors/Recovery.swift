@@ -1,8 +1,8 @@
 extension PersistenceError {
-  /// What to do about an error.
+  /// The advice of an error: a step that may solve the problem.
   ///
-  /// The ``text`` is for readers of a library's errors, and may name its options. A tool that calls them otherwise looks at the ``kind``, and at
-  /// the ``names`` that the text is made with:
+  /// The ``text`` is for users of the library, and may name its options. A tool that names them differently switches
+  /// over the ``kind``, and uses the ``names`` of which the text is made:
   ///
   ///     switch error.recovery?.kind {
   ///     case .replaceFile?: print("Give --force to replace it.")
@@ -10,11 +10,13 @@ extension PersistenceError {
   ///     default: print(error.recovery?.text ?? "")
   ///     }
   ///
-  /// A string literal is a recovery, too: `PersistenceError(.fileReadFailed, "The server is off.", recovery: "Start it.")`.
+  /// A string literal is a recovery, too:
+  ///
+  ///     PersistenceError(.fileReadFailed, "The server is off.", recovery: "Start it.")
   public struct Recovery: Sendable, Hashable {
-    /// What kind of step it is.
+    /// The kind of step.
     public let kind: Kind
-    /// The names of options, extensions or the like that the ``text`` is made with. What they are, the kind says.
+    /// The names of options, extensions or the like that the ``text`` contains. The kind determines what they are.
     public let names: [String]
     private let ownText: String?
 
@@ -24,7 +26,7 @@ extension PersistenceError {
       self.ownText = ownText
     }
 
-    /// What to do, in whole sentences.
+    /// The advice, in whole sentences.
     public var text: String { ownText ?? kind.text(names) }
   }
 }
@@ -35,7 +37,7 @@ extension PersistenceError.Recovery: CustomStringConvertible {
 }
 
 extension PersistenceError.Recovery: ExpressibleByStringInterpolation {
-  /// A recovery in words of one's own.
+  /// Creates a recovery from a text of your own.
   public init(stringLiteral text: String) {
     self = .custom(text)
   }
@@ -44,20 +46,20 @@ extension PersistenceError.Recovery: ExpressibleByStringInterpolation {
 // MARK: Steps
 
 extension PersistenceError.Recovery {
-  /// A step in words of its own, in whole sentences.
+  /// Creates a recovery from a text of your own, in whole sentences.
   public static func custom(_ text: String) -> Self { Self(.custom, ownText: text) }
 
-  /// Do the same once more.
+  /// Try the same operation again.
   public static var tryAgain: Self { Self(.tryAgain) }
   /// Open the file again, since it has changed.
   public static var openAgain: Self { Self(.openAgain) }
-  /// Put a copy in the place of the damaged file.
+  /// Replace the damaged file by a copy.
   public static var restoreCopy: Self { Self(.restoreCopy) }
   /// Open the store for reading only.
   public static var openReadOnly: Self { Self(.openReadOnly) }
   /// Open the store for writing.
   public static var openForWriting: Self { Self(.openForWriting) }
-  /// Replace the file that is there, or choose another name.
+  /// Replace the existing file, or choose another name.
   public static var replaceFile: Self { Self(.replaceFile) }
   /// Save under another name.
   public static var chooseAnotherName: Self { Self(.chooseAnotherName) }
@@ -67,9 +69,9 @@ extension PersistenceError.Recovery {
   public static var chooseAnotherTypeOrFewerEntities: Self { Self(.chooseAnotherTypeOrFewerEntities) }
   /// Keep the records in a store of another type, or make this one without a file.
   public static var chooseAnotherTypeOrNoFile: Self { Self(.chooseAnotherTypeOrNoFile) }
-  /// Say of which type the store is, or give it a name with one of these extensions.
+  /// Give the type of the store, or a name with one of these extensions.
   public static func giveStoreType(extensions: [String]) -> Self { Self(.giveStoreType, extensions) }
-  /// Keep no metadata of one's own.
+  /// Remove the application's values from the metadata.
   public static var removeUserMetadata: Self { Self(.removeUserMetadata) }
 
   /// Open the store with the model that it was written with.
@@ -78,20 +80,20 @@ extension PersistenceError.Recovery {
   public static var migrateStore: Self { Self(.migrateStore) }
   /// Give the older versions of the model.
   public static var giveOlderModels: Self { Self(.giveOlderModels) }
-  /// Give the older versions of the model, or copy the store into a new file, which is of the model in the old one.
+  /// Give the older versions of the model, or copy the store to a new file, which has the model that is in the old one.
   public static var giveOlderModelsOrCopyStore: Self { Self(.giveOlderModelsOrCopyStore) }
   /// Write the migrated store to another file.
   public static var migrateToOtherFile: Self { Self(.migrateToOtherFile) }
-  /// Say what a migration does with records that do not fit the new model.
+  /// Set what a migration does with records that do not fit the new model.
   public static var resolveMigration: Self { Self(.resolveMigration) }
-  /// Write a mapping model that takes along what a migration would lose, or accept the loss.
+  /// Write a mapping model that keeps what a migration would lose, or accept the loss.
   public static var acceptMigrationLoss: Self { Self(.acceptMigrationLoss) }
   /// Give the class of a migration policy.
   public static var giveMigrationPolicy: Self { Self(.giveMigrationPolicy) }
 
   /// Track the history of the store.
   public static var trackHistory: Self { Self(.trackHistory) }
-  /// Read all records, and follow the history from its present end.
+  /// Read all records again, and follow the history from its present end.
   public static var restartHistory: Self { Self(.restartHistory) }
 
   /// Set an option of the store; its name is the only one of the ``names``.
@@ -101,7 +103,7 @@ extension PersistenceError.Recovery {
   /// Set an option of the store to a greater limit, if the file is trusted; its name is the only one of the ``names``.
   public static func raiseLimit(_ key: StoreOptionKey<some Sendable>) -> Self { Self(.raiseLimit, [key.name]) }
 
-  /// A step of a kind, for tests that go through all of them.
+  /// Returns a recovery of a kind, for tests of all kinds.
   package static func example(of kind: Kind) -> Self {
     Self(kind, ["name"], ownText: kind == .custom ? "Do something." : nil)
   }
@@ -110,7 +112,7 @@ extension PersistenceError.Recovery {
 // MARK: RecoveryKind
 
 extension PersistenceError.Recovery {
-  /// What kind of step a recovery is. More kinds may come, so a `switch` over kinds needs a default.
+  /// The kind of step of a recovery. Later versions may have more kinds, so a `switch` over kinds needs a default.
   public struct Kind: Sendable, Hashable {
     private enum Name: String, CaseIterable {
       case custom
@@ -125,7 +127,7 @@ extension PersistenceError.Recovery {
     }
     private let name: Name
 
-    /// A step in words of its own.
+    /// A text of the author of the error.
     public static let custom = Kind(name: .custom)
     /// See ``PersistenceError/Recovery/tryAgain``.
     public static let tryAgain = Kind(name: .tryAgain)
@@ -191,9 +193,9 @@ extension PersistenceError.Recovery.Kind: CustomStringConvertible {
 // MARK: Texts
 
 extension PersistenceError.Recovery.Kind {
-  /// What to do, in words for a reader of the library's errors.
+  /// Returns the advice for users of the library.
   ///
-  /// - Parameter names: what the recovery speaks of.
+  /// - Parameter names: the names in the text.
   func text(_ names: [String]) -> String {
     let list = names.joined(separator: ", ")
     return switch name {
@@ -214,7 +216,7 @@ extension PersistenceError.Recovery.Kind {
     }
   }
 
-  /// The texts of what is about models, history and options.
+  /// Returns the texts about models, history and options.
   private func stepText(_ list: String) -> String {
     switch name {
     case .giveModel: "Open it with the model that it was written with."

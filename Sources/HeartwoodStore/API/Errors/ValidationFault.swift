@@ -1,9 +1,9 @@
 public import HeartwoodFoundation
 public import HeartwoodModel
 
-/// One thing that keeps an object from being saved: which property of which object, and what is wrong with it.
+/// A reason why an object is not valid: the object, the property, and what is wrong with it.
 ///
-/// A failed save lists all of them:
+/// A failed save lists all faults:
 ///
 ///     do {
 ///       try context.save()
@@ -13,16 +13,16 @@ public import HeartwoodModel
 public struct ValidationFault: Error, Hashable {
   /// The object.
   public let objectID: ManagedObjectID
-  /// The name of the property; empty where the fault is the object's as a whole.
+  /// The name of the property; empty if the fault concerns the object as a whole.
   public let property: String
   /// What is wrong.
   public let kind: Kind
-  /// What is wrong, for a person. It does not hold the value.
+  /// What is wrong, as a text for people. It does not contain the value.
   public let message: String
-  /// The other objects concerned: those that a relationship leads to which denies a deletion.
+  /// Other objects that are involved: the destinations of a relationship that denies a deletion.
   public let relatedObjectIDs: [ManagedObjectID]
 
-  /// Makes a fault.
+  /// Creates a fault.
   ///
   /// - Parameter problem: what is wrong with the property, as the rest of a sentence that begins with its name.
   package init(
@@ -49,12 +49,12 @@ extension ValidationFault: LocalizedError {
 }
 
 extension ValidationFault: CustomStringConvertible {
-  /// The message.
+  /// The ``message``.
   public var description: String { message }
 }
 
 extension ValidationFault {
-  /// What is wrong with a property. More kinds may come, so a `switch` over them needs a default.
+  /// The kind of a fault. Later versions may have more kinds, so a `switch` over kinds needs a default.
   public struct Kind: Sendable, Hashable {
     private enum Name: String {
       case missingValue, wrongType
@@ -68,13 +68,13 @@ extension ValidationFault {
     public static let missingValue = Kind(name: .missingValue)
     /// The value is not of the property's type.
     public static let wrongType = Kind(name: .wrongType)
-    /// The number is below the least value, or is none.
+    /// The number is below the least value, or is NaN.
     public static let tooSmall = Kind(name: .tooSmall)
-    /// The number is above the greatest value, or is none.
+    /// The number is above the greatest value, or is NaN.
     public static let tooGreat = Kind(name: .tooGreat)
-    /// The date is before the least value, or is none.
+    /// The date is before the least value, or is NaN.
     public static let tooEarly = Kind(name: .tooEarly)
-    /// The date is after the greatest value, or is none.
+    /// The date is after the greatest value, or is NaN.
     public static let tooLate = Kind(name: .tooLate)
     /// The string is shorter than the least length.
     public static let tooShort = Kind(name: .tooShort)
@@ -84,19 +84,19 @@ extension ValidationFault {
     public static let patternMismatch = Kind(name: .patternMismatch)
     /// The value does not meet a predicate of the attribute's rules.
     public static let predicateNotMet = Kind(name: .predicateNotMet)
-    /// The relationship leads to fewer objects than its least count.
+    /// The relationship has fewer destinations than its least count.
     public static let tooFew = Kind(name: .tooFew)
-    /// The relationship leads to more objects than its greatest count.
+    /// The relationship has more destinations than its greatest count.
     public static let tooMany = Kind(name: .tooMany)
-    /// The object is to be deleted while a relationship whose delete rule is ``DeleteRule/deny`` leads to others.
+    /// The object is to be deleted, and a relationship with the delete rule ``DeleteRule/deny`` has destinations.
     public static let deletionDenied = Kind(name: .deletionDenied)
-    /// The application's own validation does not accept the value or the object.
+    /// The application's own validation has rejected the value or the object.
     public static let rejected = Kind(name: .rejected)
   }
 }
 
 extension ValidationFault.Kind {
-  /// The code of CocoaError that Core Data reports in the same case.
+  /// The `CocoaError` code that Core Data reports in the same case.
   public var cocoaErrorCode: Int {
     switch name {
     case .wrongType, .predicateNotMet, .rejected: 1550
@@ -122,18 +122,18 @@ extension ValidationFault.Kind: CustomStringConvertible {
 
 // MARK: ImportFault
 
-/// Something that cannot be imported, and where it stands.
+/// A part of imported data that cannot be imported, and its place.
 public struct ImportFault: Error, Hashable {
-  /// The place in what was imported, such as `[3].owner.id`; empty for the whole.
+  /// The place in the imported data, such as `[3].owner.id`; empty for all of it.
   public let path: String
   /// The name of the entity, as far as it is known.
   public let entity: String?
-  /// The name of the property, where it is about one.
+  /// The name of the property, if the fault concerns one.
   public let property: String?
-  /// What is wrong, for a person. It does not hold the value.
+  /// What is wrong, as a text for people. It does not contain the value.
   public let message: String
 
-  /// Makes a fault.
+  /// Creates a fault.
   public init(path: String, entity: String? = nil, property: String? = nil, _ message: String) {
     self.path = path
     self.entity = entity
@@ -156,13 +156,13 @@ extension ImportFault: CustomStringConvertible {
 }
 
 extension PersistenceError {
-  /// How many faults a message tells; all are in the context.
+  /// The number of faults that a message lists; the error's context has all of them.
   private static let mostImportFaultsTold = 10
 
-  /// The error of what cannot be imported, for `faults`, of which there is at least one.
+  /// Returns the error for data that cannot be imported.
   ///
   /// - Parameters:
-  ///   - faults: what is wrong, in the order of what is imported.
+  ///   - faults: the faults, at least one, in the order of the imported data.
   ///   - underlyingError: the first error that the application's own code has thrown.
   public static func importFailed(
     _ faults: [ImportFault],
@@ -182,14 +182,14 @@ extension PersistenceError {
 // MARK: PersistenceError: validation
 
 extension PersistenceError {
-  /// How many faults a message tells; all are in the context.
+  /// The number of faults that a message lists; the error's context has all of them.
   private static let mostFaultsTold = 10
 
-  /// The error of objects that are not fit to be saved, for `faults`, of which there is at least one.
+  /// Returns the error for objects that are not valid.
   ///
   /// - Parameters:
-  ///   - faults: what is wrong, in the order in which it was found.
-  ///   - underlyingError: an error that a validation of the application's own has thrown.
+  ///   - faults: the faults, at least one, in the order in which they were found.
+  ///   - underlyingError: an error that the application's own validation has thrown.
   public static func validationFailed(
     _ faults: [ValidationFault],
     underlyingError: (any Error)? = nil
@@ -211,9 +211,9 @@ extension PersistenceError {
     return "There are \(faults.count) faults: \(told)\(rest)"
   }
 
-  /// The code of CocoaError that Core Data reports in the same case, where there is one.
+  /// The `CocoaError` code that Core Data reports in the same case; nil if there is none.
   ///
-  /// For objects that are not fit to be saved it tells the kind of the only fault, or that there are several.
+  /// For objects that are not valid, it is the code of the only fault, or the one for several faults.
   public var cocoaErrorCode: Int? {
     let faults = context.validationFaults
     guard code == .validationFailed, let first = faults.first else { return code.cocoaErrorCode }

@@ -1,14 +1,14 @@
 import HeartwoodModel
 
-/// Finds records that violate a uniqueness constraint which is new, or whose values the migration has changed, and deletes all but one of
-/// each set.
+/// Finds records that violate a uniqueness constraint that is new, or whose values the migration has changed, and
+/// deletes all but one of each set of duplicates.
 struct DuplicateRemoval {
   private let plan: MigrationPlan
-  /// The attributes that got a value where they had none.
+  /// The attributes that were filled in records without a value.
   private let filled: Set<ColumnKey>
   private let keepsLast: Bool
   private(set) var tables: [NodeTable]
-  /// How many records have the values of another, by entity and attributes.
+  /// The numbers of records that have the values of another record, by entity and attributes.
   private(set) var found: [(entity: String, property: String, count: Int)] = []
   private var removed: Set<RecordKey> = []
 
@@ -16,8 +16,8 @@ struct DuplicateRemoval {
   var hasRemoved: Bool { !removed.isEmpty }
 
   /// - Parameters:
-  ///   - filled: the attributes that got a value where they had none, and so may have the same as others now.
-  ///   - resolution: nothing is deleted where it is to be refused.
+  ///   - filled: the attributes that were filled in records without a value, and so may now be equal to others.
+  ///   - resolution: what to do with duplicates. With ``MigrationResolutions/Duplicates/refuse``, nothing is deleted.
   static func run(
     _ tables: [NodeTable],
     _ plan: MigrationPlan,
@@ -49,17 +49,17 @@ struct DuplicateRemoval {
       || constraint.entityOrdinals.contains { entityOrdinal in
         let entity = plan.destination.entities[entityOrdinal]
         return constraint.ordinals.contains { ordinal in
-          // What is derived is derived anew, of other values or otherwise.
+          // Derived values are derived again, possibly from other values or by another expression.
           entity.properties[ordinal].attribute?.derivationExpression != nil
             || filled.contains(ColumnKey(entityOrdinal: entityOrdinal, ordinal: ordinal))
         }
       }
   }
 
-  /// Whether the old model did not ask for the same of the same records.
+  /// Returns whether the old model did not have the same constraint for the same records.
   private func isNew(_ constraint: UniqueConstraint) -> Bool {
     let entities = constraint.entityOrdinals.compactMap { plan.entities[$0] }
-    // Entities that each had such a constraint were not held against each other.
+    // Entities that each had such a constraint were not compared with each other.
     let former = UniqueConstraint.all(of: plan.source).filter { former in
       entities.allSatisfy { former.entityOrdinals.contains($0.source.ordinal) }
     }
@@ -74,7 +74,7 @@ struct DuplicateRemoval {
     }
   }
 
-  /// The records that are too many.
+  /// Returns the records to delete.
   private func repeatedRows(_ constraint: UniqueConstraint) -> [UniqueRow] {
     var kept: [[PropertyValue]: UniqueRow] = [:]
     var repeated: [UniqueRow] = []
@@ -102,7 +102,7 @@ struct DuplicateRemoval {
     }
   }
 
-  /// Lets nothing lead to records that are gone.
+  /// Removes the links to deleted records.
   private mutating func removeLinks() {
     guard !removed.isEmpty else { return }
     for (place, table) in tables.enumerated() where table.count > 0 {
@@ -115,7 +115,7 @@ struct DuplicateRemoval {
     }
   }
 
-  /// The column without links to records that are gone; nil where there are none.
+  /// Returns the column without links to deleted records; nil if there are none.
   private func withoutRemoved(_ column: RecordColumn) -> RecordColumn? {
     guard column.references != nil else { return nil }
     let links = (0..<column.rowCount).map(column.recordKeys)

@@ -1,11 +1,11 @@
 import HeartwoodModel
 
-/// Makes a group of new records of one of old records, column by column. What stays the same is shared.
+/// Makes a group of new records from a group of old records, column by column. Unchanged columns are shared.
 struct GroupMigration: Sendable {
   let plan: EntityMigration
-  /// What becomes of entities, by the ordinals of the source model; nil for those that are gone.
+  /// The ordinals of the destination entities, by the ordinals of the source model; nil for removed entities.
   let destinationOrdinals: [Int?]
-  /// The ordinals of the entities that each relationship may lead to, by its ordinal.
+  /// The ordinals of the entities that each relationship may refer to, by the relationship's ordinal.
   private let allowed: [Set<Int>]
 
   init(_ plan: EntityMigration, _ tablePlan: MigrationPlan) {
@@ -17,7 +17,7 @@ struct GroupMigration: Sendable {
     }
   }
 
-  /// The new records, and what was done to each column, by its ordinal.
+  /// Returns the new records, and what was done to each column, by its ordinal.
   func migrated(_ group: RowGroup) -> (group: RowGroup, tallies: [ColumnTally]) {
     var tallies = [ColumnTally](repeating: ColumnTally(), count: plan.columns.count)
     let columns = plan.columns.indices.map { column($0, of: group, &tallies[$0]) }
@@ -51,7 +51,7 @@ struct GroupMigration: Sendable {
   }
 }
 
-/// How many live records something was done to in a column.
+/// The numbers of live records whose values in a column were changed.
 struct ColumnTally: Sendable {
   var converted = 0
   var filled = 0
@@ -68,14 +68,14 @@ struct ColumnTally: Sendable {
   }
 }
 
-/// Makes a column of new values of one of old values.
+/// Makes a column of new values from a column of old values.
 private struct AttributeMigration {
   let old: AttributeDescription
   let new: AttributeDescription
   /// The ordinal of the old column.
   let ordinal: Int
 
-  /// What stands where there is no value.
+  /// The value for records without a value.
   private var filling: PropertyValue { new.isOptional ? .null : new.defaultValue }
 
   private var isSameKind: Bool {
@@ -88,7 +88,7 @@ private struct AttributeMigration {
     return column.validity == nil || filling.isNull ? column : filled(column, of: group, &tally)
   }
 
-  /// The column with another value where there is none.
+  /// Returns the column with the filling value for records without a value.
   private func filled(_ column: RecordColumn, of group: RowGroup, _ tally: inout ColumnTally) -> RecordColumn {
     guard let validity = column.validity else { return column }
     let builder = ColumnBuilder(kind: column.kind)
@@ -123,7 +123,7 @@ private struct AttributeMigration {
 }
 
 extension RecordColumn {
-  /// A column with the same value in every row.
+  /// Creates a column with the same value in every row.
   fileprivate static func repeating(_ value: PropertyValue, _ kind: ColumnKind, rowCount: Int) -> RecordColumn {
     let builder = ColumnBuilder(kind: kind)
     for _ in 0..<rowCount { builder.append(value) }
@@ -133,11 +133,12 @@ extension RecordColumn {
 
 // MARK: LinkMigration
 
-/// Makes a column of a relationship of one of the old model: to what has become of the entities, and to one object or many.
+/// Makes the column of a relationship from a column of the old model: the destinations get their new entities, and
+/// become one or several.
 struct LinkMigration {
-  /// What becomes of entities, by the ordinals of the source model; nil for those that are gone.
+  /// The ordinals of the destination entities, by the ordinals of the source model; nil for removed entities.
   let destinationOrdinals: [Int?]
-  /// The ordinals of the entities that the relationship may lead to.
+  /// The ordinals of the entities that the relationship may refer to.
   let allowed: Set<Int>
   let becomesToMany: Bool
 
@@ -174,7 +175,7 @@ struct LinkMigration {
     return allowed.contains(new) ? new : nil
   }
 
-  /// The references with other numbers of their entities; nil where one leads to what is gone.
+  /// Returns the references with the new ordinals of their entities; nil if one refers to a removed entity.
   private func renumbered(_ column: RecordColumn) -> ReferenceColumn? {
     guard let references = column.references else { return nil }
     if case .same(let ordinal) = references.entities {
@@ -182,7 +183,7 @@ struct LinkMigration {
     }
     let ordinals = GrowableBytes(capacity: references.count * MemoryLayout<UInt32>.size)
     for index in 0..<references.count {
-      // What stands where a to-one relationship leads nowhere is no reference.
+      // The value of a to-one relationship without a destination is not a reference.
       let isPlaceholder = column.kind == .toOne && column.validity?[index] == false
       guard let ordinal = isPlaceholder ? 0 : destination(references.entityOrdinal(index)) else { return nil }
       ordinals.append(UInt32(truncatingIfNeeded: ordinal))
@@ -191,14 +192,14 @@ struct LinkMigration {
   }
 }
 
-/// A record among those of all entities.
+/// The key of a record among the records of all entities.
 struct RecordKey: Hashable, Sendable {
   let entityOrdinal: Int
   let reference: ReferenceID
 }
 
 extension RecordColumn {
-  /// What a relationship leads to in `row`.
+  /// Returns the destinations of a relationship in `row`.
   func recordKeys(_ row: Int) -> [RecordKey] {
     guard let references else { return [] }
     if kind == .toOne {
@@ -210,7 +211,7 @@ extension RecordColumn {
 }
 
 extension ReferenceColumn {
-  /// The same names as those of records of one entity.
+  /// Returns the same references as those of records of one entity.
   func owned(by entityOrdinal: Int) -> ReferenceColumn {
     with(.same(UInt32(truncatingIfNeeded: entityOrdinal)))
   }
@@ -221,7 +222,7 @@ extension ReferenceColumn {
 }
 
 extension RowGroup {
-  /// The same records with another column.
+  /// Returns the same records with another column.
   func replacing(_ ordinal: Int, by column: RecordColumn) -> RowGroup {
     var columns = columns
     columns[ordinal] = column

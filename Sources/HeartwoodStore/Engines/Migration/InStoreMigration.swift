@@ -1,16 +1,21 @@
 public import HeartwoodModel
 
-/// A migration that a store is asked to do itself, in its own language: see ``IncrementalStoreFormat/migrateStore(_:from:to:)``.
+/// A migration that a store is asked to do itself, in its own language: see
+/// ``IncrementalStoreFormat/migrateStore(_:from:to:)``.
+///
+/// A store follows the ``plan``, counts what it leaves out with ``losses(recordCount:valueCount:)``, calls
+/// ``MigrationProgress/check()`` from time to time, and returns ``report(_:sourceCount:destinationCount:)``. If it
+/// cannot do exactly what the plan says, it throws an ``Obstacle``.
 public struct InStoreMigration: Sendable {
-  /// What becomes of each entity and each property.
+  /// The destination of each entity and the source of each property.
   public let plan: MigrationPlan
   /// The metadata of the new store.
   public let metadata: StoreMetadata
   /// What to do with values that do not fit the new model.
   public let resolutions: MigrationResolutions
-  /// Whether records and values may be left out that nothing is made of.
+  /// Whether records and values without a destination may be left out.
   public let allowsLoss: Bool
-  /// To be told of the work, and asked whether to stop.
+  /// The progress that the store reports to, and asks whether to stop.
   public let progress: MigrationProgress
 
   package init(
@@ -27,21 +32,22 @@ public struct InStoreMigration: Sendable {
     self.progress = progress
   }
 
-  /// Why a store does not make its successor itself.
+  /// The reason why a store does not migrate its records itself. The framework then migrates them through memory.
   public struct Obstacle: Error {
-    /// The reason, as the report of the migration has it.
+    /// The reason, for the report of the migration.
     public let reason: MigrationReport.InStoreObstacle
 
-    /// Makes an obstacle.
+    /// Creates an obstacle.
     ///
     /// - Parameters:
-    ///   - kind: what is in the way.
-    ///   - detail: words that follow “because”. They name entities and properties, and no values.
+    ///   - kind: the kind of obstacle.
+    ///   - detail: words that follow “because”. They may name entities and properties, but contain no values.
     public init(_ kind: MigrationReport.InStoreObstacle.Kind, _ detail: String) {
       reason = MigrationReport.InStoreObstacle(kind, detail)
     }
 
-    /// Makes an obstacle of the most usual kind: what becomes of the model (``MigrationReport/InStoreObstacle/Kind/schema``).
+    /// Creates an obstacle of the most common kind, a change of the model that the store cannot make
+    /// (``MigrationReport/InStoreObstacle/Kind/schema``).
     public init(_ detail: String) {
       self.init(.schema, detail)
     }
@@ -53,11 +59,13 @@ public struct InStoreMigration: Sendable {
 // MARK: Reporting
 
 extension InStoreMigration {
-  /// Returns the records and values that nothing is made of, each with its number. They stand in the way unless losses are allowed.
+  /// Returns the records and values without a destination, with their numbers. They are obstacles unless losses are
+  /// allowed.
   ///
   /// - Parameters:
   ///   - recordCount: returns the number of records of a source entity.
-  ///   - valueCount: returns the number of records of a source entity that have a value for the property with this ordinal.
+  ///   - valueCount: returns the number of records of a source entity that have a value for the property with this
+  ///     ordinal.
   public func losses(
     recordCount: (EntityDescription) throws -> Int,
     valueCount: (EntityDescription, Int) throws -> Int
@@ -73,7 +81,7 @@ extension InStoreMigration {
   /// Returns the report of the migration.
   ///
   /// - Parameters:
-  ///   - findings: what is lost (``losses(recordCount:valueCount:)``), and what was done to values.
+  ///   - findings: the losses (``losses(recordCount:valueCount:)``), and what was done to values.
   ///   - sourceCount: returns the number of records that a source entity had.
   ///   - destinationCount: returns the number of records that a destination entity has.
   public func report(
@@ -97,11 +105,12 @@ extension InStoreMigration {
 // MARK: Running
 
 extension StoreManager {
-  /// Lets a store make its successor itself, beside `target`'s place, and gives it that place in one step.
+  /// Migrates a store by its own format, next to `target`'s place, and then moves the new store to that place in one
+  /// step.
   ///
   /// - Parameters:
-  ///   - expected: the file that must still stand at the place then; nil means any.
-  ///   - willMove: called when the new store is whole, before it takes the place.
+  ///   - expected: the file that must still be at the place then; nil means any.
+  ///   - willMove: called when the new store is complete, before it is moved.
   /// - Throws: ``InStoreMigration/Obstacle``.
   package func migrateInStore(
     _ plan: MigrationPlan,
@@ -126,7 +135,8 @@ extension StoreManager {
     return report
   }
 
-  /// What ``migrateInStore(_:of:from:to:replacing:expecting:allowsLoss:progress:willMove:)`` would report. Nothing is written.
+  /// Returns what ``migrateInStore(_:of:from:to:replacing:expecting:allowsLoss:progress:willMove:)`` would report.
+  /// Nothing is written.
   package func foreseeInStore(
     _ plan: MigrationPlan,
     of origin: StoreOrigin,
@@ -142,7 +152,7 @@ extension StoreManager {
     )
   }
 
-  /// Whether stores of a type may make their successors themselves.
+  /// Returns whether stores of a type can migrate their records themselves.
   package func canMigrateInStore(_ type: StoreType) throws -> Bool {
     (try registry.format(for: type) as? any IncrementalStoreFormat)?.migratesStores ?? false
   }
@@ -189,11 +199,11 @@ extension StoreManager {
 // MARK: InStoreObstacle
 
 extension MigrationReport {
-  /// Why a store that can make the records of a migration itself has not done it, so that they went through memory.
+  /// The reason why a store that can migrate its records itself has not done so, so that they went through memory.
   public struct InStoreObstacle: Sendable, Hashable {
-    /// What stood in the way.
+    /// The kind of obstacle.
     public let kind: Kind
-    /// The same in words that follow “because”. They name entities and properties, and no values.
+    /// The reason in words that follow “because”. They may name entities and properties, but contain no values.
     public let detail: String
 
     package init(_ kind: Kind, _ detail: String) {
@@ -209,8 +219,8 @@ extension MigrationReport.InStoreObstacle: CustomStringConvertible {
 }
 
 extension MigrationReport.InStoreObstacle {
-  /// What stands in the way of a store that would make the records of a migration itself. More kinds may come, so a `switch` over them needs a
-  /// default.
+  /// The kind of obstacle to a migration by the store itself. Later versions may have more kinds, so a `switch` over
+  /// kinds needs a default.
   public struct Kind: Sendable, Hashable {
     private enum Name: String {
       case option, storeType, file, schema, records
@@ -221,11 +231,11 @@ extension MigrationReport.InStoreObstacle {
     public static let option = Kind(name: .option)
     /// The new store is of another type.
     public static let storeType = Kind(name: .storeType)
-    /// A file is missing, or of a form that the store does not migrate.
+    /// A file is missing, or has a form that the store does not migrate.
     public static let file = Kind(name: .file)
-    /// Entities, attributes or relationships become something that the store cannot make of what they were.
+    /// Entities, attributes or relationships change in a way that the store cannot do.
     public static let schema = Kind(name: .schema)
-    /// Records do not fit the new model; through memory all of them are counted.
+    /// Records do not fit the new model. The migration through memory counts all of them.
     public static let records = Kind(name: .records)
   }
 }

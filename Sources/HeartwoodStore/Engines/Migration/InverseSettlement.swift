@@ -1,16 +1,17 @@
 import HeartwoodModel
 
-/// Lets relationships and their inverses agree after a migration that made one side anew, made inverses of two that were none, or took links
-/// away from one.
+/// Makes relationships and their inverses agree after a migration that created one side, made two relationships
+/// inverses of each other, or removed links from one.
 struct InverseSettlement {
   private let plan: MigrationPlan
   private(set) var tables: [NodeTable]
-  /// How many records of the relationship got other links, by entity and property.
+  /// The numbers of records whose relationship got other links, by entity and property.
   private(set) var restored: [(entity: String, property: String, count: Int)] = []
-  /// How many records would lead to several by what leads back, where there is place for one, by entity and property.
+  /// The numbers of records that would get several destinations from the inverse although only one is allowed, by
+  /// entity and property.
   private(set) var severalObjects: [(entity: String, property: String, count: Int)] = []
 
-  /// - Parameter narrowed: the relationships that lost links because they lead to one object now.
+  /// - Parameter narrowed: the relationships that lost links because they became to-one.
   static func settle(
     _ tables: [NodeTable],
     _ plan: MigrationPlan,
@@ -26,7 +27,7 @@ struct InverseSettlement {
     self.tables = tables
   }
 
-  /// Whether a plan makes links of what leads back, whatever the records are.
+  /// Returns whether a plan makes links from inverses, regardless of the records.
   static func isNeeded(_ plan: MigrationPlan) -> Bool {
     let settlement = InverseSettlement(plan: plan, tables: [])
     return settlement.relationships.contains { relationship in
@@ -49,14 +50,14 @@ struct InverseSettlement {
     }
   }
 
-  /// Whether one side of a pair may lead where the other does not lead back, though no links were taken away.
+  /// Returns whether one side of a pair may have links that the other lacks, although no links were removed.
   private func mayDiffer(_ relationship: Relationship, _ inverse: Relationship) -> Bool {
     let (isMapped, isInverseMapped) = (isMapped(relationship), isMapped(inverse))
     if isMapped, isMade(inverse) || (isInverseMapped && !wereInverse(relationship, inverse)) { return true }
     return isInverseMapped && isMade(relationship)
   }
 
-  /// Lets both sides of a pair have the links of either, as far as there is place for them.
+  /// Gives both sides of a pair the links of either, as far as they have room for them.
   private mutating func join(_ relationship: Relationship, _ inverse: Relationship) {
     note(relationship, severalCount: gather(relationship))
     let severalCount = follow(inverse)
@@ -70,7 +71,7 @@ struct InverseSettlement {
   }
 }
 
-/// A property of an entity: a relationship by the entity that declares it.
+/// A property of an entity. A relationship is identified by the entity that declares it.
 struct ColumnKey: Hashable, Sendable {
   let entityOrdinal: Int
   let ordinal: Int
@@ -89,7 +90,7 @@ extension InverseSettlement {
 
     var key: ColumnKey { ColumnKey(entityOrdinal: entity.ordinal, ordinal: ordinal) }
 
-    /// The relationship that leads back; nil where stores keep none.
+    /// The inverse; nil if stores do not keep one.
     var inverse: Relationship? {
       guard let inverse = target.inverseOrdinal else { return nil }
       let other = model.entities[target.entityOrdinal].declaring(inverse)
@@ -99,7 +100,7 @@ extension InverseSettlement {
       }
     }
 
-    /// Whether it comes behind its inverse among all relationships.
+    /// Whether it comes after its inverse among all relationships.
     var isSecond: Bool {
       inverse.map { ($0.entity.ordinal, $0.ordinal) < (entity.ordinal, ordinal) } ?? false
     }
@@ -115,7 +116,7 @@ extension InverseSettlement {
     }
   }
 
-  /// The ordinals in the old model of what becomes the relationship, entity by entity.
+  /// Returns the ordinals in the old model of the sources of the relationship, entity by entity.
   private func sources(_ relationship: Relationship) -> [(entity: EntityDescription, ordinal: Int)?] {
     plan.destination.concreteEntities(under: relationship.entity).compactMap { plan.entities[$0.ordinal] }.map {
       entity in
@@ -127,12 +128,12 @@ extension InverseSettlement {
     sources(relationship).contains { $0 != nil }
   }
 
-  /// Whether records have the relationship that had none before.
+  /// Returns whether some records have the relationship that had no source for it before.
   private func isMade(_ relationship: Relationship) -> Bool {
     sources(relationship).contains { $0 == nil }
   }
 
-  /// Whether what becomes the one was the inverse of what becomes the other, and of nothing else.
+  /// Returns whether the source of one was the inverse of the source of the other, and of nothing else.
   private func wereInverse(_ relationship: Relationship, _ inverse: Relationship) -> Bool {
     let (old, oldInverse) = (formerRelationships(relationship), formerRelationships(inverse))
     let (keys, inverseKeys) = (Set(old.map(\.key)), Set(oldInverse.map(\.key)))
@@ -140,7 +141,7 @@ extension InverseSettlement {
       && oldInverse.allSatisfy { $0.inverse.map { keys.contains($0.key) } ?? false }
   }
 
-  /// What becomes the relationship, each as the entity of the old model has it that declares it.
+  /// Returns the sources of the relationship in the old model, each for the entity that declares it.
   private func formerRelationships(_ relationship: Relationship) -> [Relationship] {
     sources(relationship).compactMap(\.self).compactMap { entity, ordinal in
       entity.relationshipTargets[ordinal].map {
@@ -153,9 +154,9 @@ extension InverseSettlement {
 // MARK: Following
 
 extension InverseSettlement {
-  /// Lets a relationship lead to the records that lead back, and to no others.
+  /// Sets the destinations of a relationship to the records that refer to it by the inverse, and to no others.
   ///
-  /// - Returns: for how many records there was place for one of several only.
+  /// - Returns: the number of records that had room for only one of several destinations.
   private mutating func follow(_ relationship: Relationship) -> Int {
     let leading = leading(relationship)
     return replaceLinks(of: relationship) { key, old in
@@ -164,9 +165,9 @@ extension InverseSettlement {
     }
   }
 
-  /// Lets a relationship lead to the records that lead back, too.
+  /// Adds the records that refer to it by the inverse to the destinations of a relationship.
   ///
-  /// - Returns: for how many records there was place for one of several only.
+  /// - Returns: the number of records that had room for only one of several destinations.
   private mutating func gather(_ relationship: Relationship) -> Int {
     guard let inverse = relationship.inverse else { return 0 }
     let leading = leading(relationship)
@@ -174,8 +175,8 @@ extension InverseSettlement {
     return replaceLinks(of: relationship) { key, old in Self.merged(old, leading[key] ?? [], keeping: records) }
   }
 
-  /// - Parameter new: gives the links of a record that has those of old.
-  /// - Returns: for how many records there was place for one of several only.
+  /// - Parameter new: returns the new links of a record for its old links.
+  /// - Returns: the number of records that had room for only one of several destinations.
   @discardableResult
   private mutating func replaceLinks(
     of relationship: Relationship,
@@ -214,7 +215,7 @@ extension InverseSettlement {
     restored.append((relationship.entity.name, relationship.name, count))
   }
 
-  /// The records that lead to each record by the inverse.
+  /// Returns the records that refer to each record by the inverse.
   private func leading(_ relationship: Relationship) -> [RecordKey: [RecordKey]] {
     guard let inverse = relationship.inverse else { return [:] }
     var leading: [RecordKey: [RecordKey]] = [:]
@@ -224,7 +225,7 @@ extension InverseSettlement {
     return leading
   }
 
-  /// What the relationship of each record leads to, in the order of the records.
+  /// Returns the destinations of the relationship of each record, in the order of the records.
   private func links(_ relationship: Relationship) -> [(key: RecordKey, targets: [RecordKey])] {
     plan.destination.concreteEntities(under: relationship.entity).flatMap { entity in
       tables[entity.ordinal].liveRows.map { row -> (key: RecordKey, targets: [RecordKey]) in
@@ -235,7 +236,7 @@ extension InverseSettlement {
     }
   }
 
-  /// The old links to those that are kept, in their order, and then the new ones.
+  /// Returns the old links to the kept destinations, in their order, followed by the new links.
   private static func merged(_ old: [RecordKey], _ found: [RecordKey], keeping kept: Set<RecordKey>) -> [RecordKey] {
     let kept = old.filter(kept.contains)
     let known = Set(kept)
@@ -246,9 +247,10 @@ extension InverseSettlement {
 // MARK: A relationship that is its own inverse
 
 extension InverseSettlement {
-  /// Lets records lead to each other: to all that one of the two leads to, or, where there is place for one record, in pairs.
+  /// Makes the links of a relationship that is its own inverse symmetric: records get all links of both sides, or, if
+  /// there is room for only one, form pairs.
   ///
-  /// - Parameter isNarrowed: whether the links are what is left of several.
+  /// - Parameter isNarrowed: whether the links are what remained of several.
   private mutating func settleWithItself(_ relationship: Relationship, isNarrowed: Bool) {
     guard !relationship.isToMany else {
       _ = gather(relationship)
@@ -263,9 +265,9 @@ extension InverseSettlement {
     replaceLinks(of: relationship) { key, _ in partners[key].map { [$0] } ?? [] }
   }
 
-  /// Who is whose partner: the first to wish for a record that has none yet.
+  /// Returns the partner of each record: the first record that refers to it, and has no partner yet.
   ///
-  /// - Parameter keepsPairs: whether two that wish for each other come before all others.
+  /// - Parameter keepsPairs: whether two records that refer to each other take precedence over all others.
   private static func partners(
     _ wishes: [(key: RecordKey, target: RecordKey)],
     keepsPairs: Bool
@@ -285,7 +287,7 @@ extension InverseSettlement {
 }
 
 extension EntityDescription {
-  /// The entity, this one or one above, that declares the property with `ordinal`.
+  /// Returns the entity, this one or one of its superentities, that declares the property with `ordinal`.
   func declaring(_ ordinal: Int) -> EntityDescription {
     var entity = self
     while let parent = entity.superentity, ordinal < parent.properties.count { entity = parent }
@@ -294,7 +296,7 @@ extension EntityDescription {
 }
 
 extension ColumnBuilder {
-  /// Appends what a relationship leads to; the first, where it leads to one object.
+  /// Appends the destinations of a relationship; only the first for a to-one relationship.
   func append(_ links: [RecordKey], isToMany: Bool) {
     if isToMany { return append(toMany: links.map { ($0.reference, $0.entityOrdinal) }) }
     guard let first = links.first else { return appendNull() }

@@ -1,23 +1,25 @@
 public import HeartwoodModel
 
-/// A migration that can be followed property by property, without an object: each new record is made of one old record, and each of its
-/// properties of one property of that record, or of none.
+/// A migration that can be done property by property, without objects: each new record is made from one old record, and
+/// each of its properties from one property of that record, or from none.
 public struct MigrationPlan: Sendable {
   package let mapping: MappingModel
   /// The model of the old store.
   public let source: ManagedObjectModel
   /// The model of the new store.
   public let destination: ManagedObjectModel
-  /// How records of each entity are made, by the ordinals of the destination model; nil for entities that have no records.
+  /// The sources of the records of each entity, by the ordinals of the destination model; nil for entities without
+  /// records.
   public let entities: [EntityMigration?]
-  /// The destination entity of records of each source entity, by ordinals of both models; nil if the records are left out.
+  /// The destination entity of records of each source entity, by ordinals of both models; nil if the records are left
+  /// out.
   public let destinationOrdinals: [Int?]
-  /// What nothing is made of.
+  /// The parts of the old model that have no destination.
   package let coverage: MappingCoverage
 
-  /// Nil where the mapping model asks for more than that.
+  /// Returns nil if the mapping model asks for more than that.
   ///
-  /// - Parameter made: the properties of the source that were made of nothing, and are no loss.
+  /// - Parameter made: the properties of the source that have no destination, and are not a loss.
   package init?(
     _ mapping: MappingModel,
     from source: ManagedObjectModel,
@@ -49,7 +51,7 @@ public struct MigrationPlan: Sendable {
     self.entities = entities
   }
 
-  /// The plan by which all records stay as they are.
+  /// Creates the plan that keeps all records as they are.
   init(keeping model: ManagedObjectModel) {
     mapping = MappingModel(entityMappings: [])
     coverage = MappingCoverage()
@@ -69,7 +71,8 @@ public struct MigrationPlan: Sendable {
     }
   }
 
-  /// Whether no entity is taken or made twice, and nobody but the mapping model decides.
+  /// Returns whether each entity has at most one mapping as its source and as its destination, and no policy, filter
+  /// predicate or custom mapping decides about records.
   private static func isPlain(_ mapping: MappingModel) -> Bool {
     let mappings = mapping.entityMappings
     let sources = mappings.compactMap(\.sourceEntityName)
@@ -82,24 +85,24 @@ public struct MigrationPlan: Sendable {
 }
 
 extension MigrationPlan {
-  /// Whether links are made of those that lead back, because a relationship is new and its inverse is not, or because two relationships have
-  /// become inverses of each other.
+  /// Whether links are made from inverses, because a relationship is new and its inverse is not, or because two
+  /// relationships have become inverses of each other.
   public var restoresInverses: Bool { InverseSettlement.isNeeded(self) }
 }
 
-/// How records of one entity are made of those of another.
+/// The source of the records of an entity.
 public struct EntityMigration: Sendable {
   /// The entity of the old records.
   public let source: EntityDescription
   /// The entity of the new records.
   public let destination: EntityDescription
-  /// What the properties of a new record are made of, by the ordinals of the destination entity.
+  /// The sources of the properties of a new record, by the ordinals of the destination entity.
   public let columns: [PropertyMigration]
 }
 
-/// What a property of a new record is made of.
+/// The source of a property of a new record.
 public enum PropertyMigration: Sendable {
-  /// Nothing: it is transient, and has no values in stores.
+  /// No source: the property is transient, and has no values in stores.
   case absent
   /// The same value for all records; null, for a relationship.
   case constant(PropertyValue)
@@ -108,7 +111,7 @@ public enum PropertyMigration: Sendable {
   /// The relationship of the old record with this ordinal.
   case relationship(Int)
 
-  /// The ordinal of the property of the old record; nil if it is made of none.
+  /// The ordinal of the property of the old record; nil if the new property is not made from one.
   public var sourceOrdinal: Int? {
     switch self {
     case .absent, .constant: nil
@@ -117,7 +120,7 @@ public enum PropertyMigration: Sendable {
   }
 }
 
-/// Finds out where the properties of an entity come from.
+/// Finds the sources of the properties of an entity.
 private struct EntityMigrationPlanner {
   let mapping: MappingModel
   let source: ManagedObjectModel
@@ -136,7 +139,7 @@ private struct EntityMigrationPlanner {
     return EntityMigration(source: old, destination: new, columns: columns.compactMap(\.self))
   }
 
-  /// Nil where the property needs more than a column of the old record.
+  /// Returns nil if the property needs more than a column of the old record.
   private func column(
     _ property: PropertyDescription,
     _ expression: MappingExpression?,
@@ -179,7 +182,7 @@ private struct EntityMigrationPlanner {
     }
   }
 
-  /// Whether all new records that are made of those of an entity are made by one mapping.
+  /// Returns whether all new records from those of an entity are made by one mapping.
   private func isAlone(_ name: String, in entityOrdinal: Int) -> Bool {
     let entities = Set(source.concreteEntities(under: source.entities[entityOrdinal]).map(\.name))
     let mappings = mapping.entityMappings.filter { mapping in
@@ -188,7 +191,8 @@ private struct EntityMigrationPlanner {
     return mappings.map(\.name) == [name]
   }
 
-  /// The ordinal of the stored property of the old record that the expression gives; nil for another expression.
+  /// Returns the ordinal of the stored property of the old record that the expression reads; nil for another
+  /// expression.
   private static func sourceOrdinal(_ expression: MappingExpression, _ old: EntityDescription) -> Int? {
     guard case .keyPath(.variable(MappingExpression.Name.source), let name) = expression,
       let ordinal = old.ordinal(ofProperty: name), !old.properties[ordinal].isTransient

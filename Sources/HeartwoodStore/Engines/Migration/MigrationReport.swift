@@ -1,21 +1,26 @@
 public import HeartwoodModel
 import Synchronization
 
-/// What a migration has done, or would do.
+/// The report of a migration: what it has done, or would do.
+///
+///     for finding in report.losses { print(finding) }
+///     print("\(report.sourceCount) records became \(report.destinationCount).")
 public struct MigrationReport: Sendable, Hashable {
-  /// What has become of the records of one entity.
+  /// What a migration has done to the records of one entity.
   public struct Entity: Sendable, Hashable {
-    /// The name of the entity's mapping; `none` for records that the mapping model does not name, which are gone.
+    /// The name of the entity's mapping; `none` for records without a mapping, which are removed.
     public let mappingName: String
-    /// What was done.
+    /// What was done to the records.
     public let mappingType: EntityMapping.MappingType
-    /// The entity that the records were of; nil for a new one.
+    /// The entity of the old records; nil for a new entity.
     public let sourceName: String?
-    /// The entity that they are of; nil where they are gone.
+    /// The entity of the new records; nil if they were removed.
     public let destinationName: String?
-    /// How many records there were. Where several mappings take records of the entity, those that this one takes.
+    /// The number of old records. If several mappings take records of the entity, only the records of this mapping
+    /// count.
     public let sourceCount: Int
-    /// How many records there are. Where several mappings make records of the entity, those that this one makes.
+    /// The number of new records. If several mappings make records of the entity, only the records of this mapping
+    /// count.
     public package(set) var destinationCount: Int
 
     init(_ mapping: EntityMapping, sourceCount: Int, destinationCount: Int) {
@@ -27,7 +32,7 @@ public struct MigrationReport: Sendable, Hashable {
       self.destinationCount = destinationCount
     }
 
-    /// The last of two steps, which began with `origin` and with as many records.
+    /// Creates the entry for two steps from the last one. The first step began with `origin` and `sourceCount` records.
     fileprivate init(_ last: Entity, origin: Entity?, sourceCount: Int) {
       mappingName = last.mappingName
       mappingType = last.mappingType == .copy ? origin?.mappingType ?? .copy : last.mappingType
@@ -38,44 +43,46 @@ public struct MigrationReport: Sendable, Hashable {
     }
   }
 
-  /// Something that was done to the values of a property, or of an entity, or that stands in the way.
+  /// A change of the values of a property, or of the records of an entity, or an obstacle to the migration.
   public struct Finding: Sendable, Hashable {
-    /// What it is. The raw value is how programs know it. More kinds may come, so a `switch` over them needs a default.
+    /// The kind of a finding. Programs may rely on the raw values. Later versions may have more kinds, so a `switch`
+    /// over kinds needs a default.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-      /// Values became values of another type.
+      /// Values were converted to another type.
       case converted
-      /// Records got a default value where they had none.
+      /// Records without a value got a default value.
       case filled
-      /// Values had no form in the new type.
+      /// Values could not be converted to the new type.
       case unfit
-      /// Relationships led to several objects where one is allowed.
+      /// Relationships had several destinations, and only one is allowed.
       case severalObjects
-      /// Relationships led to records that are gone.
+      /// Relationships had destinations that were removed.
       case removedLinks
-      /// Relationships were made of what leads back.
+      /// Relationships were made from their inverses.
       case restoredLinks
-      /// Records had the same values where they are to be unique.
+      /// Records had equal values that must be unique.
       case duplicates
-      /// Records have no value where one is required.
+      /// Records lack a required value.
       case missing
-      /// Records are left out, because nothing is made of them. The entity is the source entity, and the property is empty.
+      /// Records are left out, because they have no destination. The entity is the source entity, and the property is
+      /// empty.
       case removedRecords
-      /// Values are left out, because nothing is made of them. The entity is the source entity.
+      /// Values are left out, because they have no destination. The entity is the source entity.
       case removedValues
     }
 
-    /// What it is.
+    /// The kind of finding.
     public let kind: Kind
-    /// The destination entity; for what is left out, the source entity.
+    /// The destination entity; for records and values that are left out, the source entity.
     public let entity: String
     /// The property, or the names of several with `+` between them.
     public let property: String
-    /// How many records are concerned.
+    /// The number of records.
     public let count: Int
-    /// Whether the migration cannot be done because of it.
+    /// Whether the migration is not possible because of the finding.
     public let isObstacle: Bool
 
-    /// Makes a finding.
+    /// Creates a finding.
     public init(_ kind: Kind, _ entity: String, _ property: String, count: Int, isObstacle: Bool = false) {
       self.kind = kind
       self.entity = entity
@@ -85,20 +92,22 @@ public struct MigrationReport: Sendable, Hashable {
     }
   }
 
-  /// The entities, in the order of the mapping model; then those with records that it does not name.
+  /// The entities, in the order of the mapping model; then the entities with records and without a mapping.
   public package(set) var entities: [Entity]
   /// What was done to values, in the order of the new model.
   public package(set) var findings: [Finding]
-  /// Whether the store has made the new records itself, in SQL, and they have not gone through memory.
+  /// Whether the store has migrated the records itself, in SQL, and not through memory.
   public package(set) var isDoneInStore = false
-  /// Why a store that makes new records itself if it can has not done it; nil if it has, and for stores whose records are in memory anyway.
+  /// The reason why a store that can migrate its records itself has not done so; nil if it has, and for stores whose
+  /// records are in memory anyway.
   public package(set) var reasonNotInStore: InStoreObstacle?
 
-  /// How many transactions of the store's history are left out: a migrated store goes on with the next number, or has no history. Those that
-  /// Core Data has put into a SQLite file count, too.
+  /// The number of history transactions that are left out: a migrated store continues with the next number, or has no
+  /// history. Transactions that Core Data has written into an SQLite file count, too.
   public package(set) var lostTransactionCount = 0
 
-  /// Whether the records have other references than before, since the type of the new store cannot call them as they were called.
+  /// Whether the records have other references than before, because the type of the new store does not support the old
+  /// ones.
   public package(set) var hasRenamedRecords = false
 
   package init(entities: [Entity] = [], findings: [Finding] = []) {
@@ -108,21 +117,22 @@ public struct MigrationReport: Sendable, Hashable {
 }
 
 extension MigrationReport {
-  /// Why the migration cannot be done; empty where it can.
+  /// The findings that make the migration impossible; empty if it is possible.
   public var obstacles: [Finding] { findings.filter(\.isObstacle) }
 
-  /// The records and values that the new store has not: those of entities and properties that are gone, those that a mapping model takes nowhere, and
-  /// links to records that are gone. A migration with losses needs the option ``StoreOptionKey/allowsMigrationLoss``. What
-  /// ``MigrationResolutions`` gives up is not among them, and neither is the history (``lostTransactionCount``).
+  /// The records and values that the new store lacks: those of removed entities and properties, those that a mapping
+  /// model does not use, and links to removed records. A migration with losses needs the option
+  /// ``StoreOptionKey/allowsMigrationLoss``. Values that ``MigrationResolutions`` discards are not included, and
+  /// neither is the history (``lostTransactionCount``).
   public var losses: [Finding] { findings.filter(\.kind.isLoss) }
 
-  /// How many records there were.
+  /// The number of records before the migration.
   public var sourceCount: Int { entities.reduce(0) { $0 + $1.sourceCount } }
 
-  /// How many records there are.
+  /// The number of records after the migration.
   public var destinationCount: Int { entities.reduce(0) { $0 + $1.destinationCount } }
 
-  /// How many records a mapping has taken and made; nil where it is all of its entity's.
+  /// The numbers of records that a mapping has taken and made; nil if these are all records of its entity.
   package struct Counts {
     let taken: Int?
     let made: Int?
@@ -133,8 +143,8 @@ extension MigrationReport {
     }
   }
 
-  /// What becomes of records by a mapping model: for each mapping how many it takes and makes, and then those of entities that no mapping takes,
-  /// which are gone.
+  /// Returns the entries for a mapping model: the number of records that each mapping takes and makes, and then the
+  /// entities without a mapping, whose records are removed.
   package static func entities(
     _ mappingModel: MappingModel,
     from source: ManagedObjectModel,
@@ -163,11 +173,12 @@ extension MigrationReport {
     return mapped + leftOut.filter { $0.sourceCount > 0 }
   }
 
-  /// The report of both, the one after the other: each entity by where it came from and where it has gone.
+  /// Returns the report of two migrations, one after the other: each entity with its first source and its last
+  /// destination.
   package func followed(by next: MigrationReport) -> MigrationReport {
     var entities = next.entities.map { entity in
       let origins = self.entities.filter { $0.destinationName != nil && $0.destinationName == entity.sourceName }
-      // Of which of them those are that each of several mappings takes, nobody tells.
+      // If several mappings take records of the entity, it is unknown which of them each takes.
       let isShared = next.entities.count { $0.sourceName == entity.sourceName } > 1
       let sourceCount = isShared || origins.isEmpty ? entity.sourceCount : origins.reduce(0) { $0 + $1.sourceCount }
       return Entity(entity, origin: origins.first, sourceCount: sourceCount)
@@ -176,7 +187,7 @@ extension MigrationReport {
     return MigrationReport(entities: entities, findings: findings + next.findings)
   }
 
-  /// - Throws: ``PersistenceError/Code/migrationFailed`` with all that stands in the way.
+  /// - Throws: ``PersistenceError/Code/migrationFailed`` with all obstacles, if there are any.
   package func check(path: String?) throws(PersistenceError) {
     guard !obstacles.isEmpty else { return }
     let lines = obstacles.map { "  \($0)" }.joined(separator: "\n")
@@ -197,7 +208,7 @@ extension MigrationReport {
 }
 
 extension MigrationReport.Finding: CustomStringConvertible {
-  /// The finding in a line.
+  /// The finding as one line of text.
   public var description: String {
     let path = property.isEmpty ? entity : "\(entity).\(property)"
     return "\(path): \(count == 1 ? "1 record" : "\(count) records") \(words)"
@@ -220,13 +231,15 @@ extension MigrationReport.Finding: CustomStringConvertible {
 }
 
 extension MigrationReport.Finding.Kind {
-  /// Whether something is not in the new store any more.
+  /// Whether the new store lacks something because of the finding.
   var isLoss: Bool { [.removedRecords, .removedValues, .removedLinks].contains(self) }
 }
 
 // MARK: MigrationProgress
 
-/// How far a migration has come, and the means to stop it. It can be sent anywhere.
+/// The progress of a migration, and the means to cancel it. It is `Sendable`.
+///
+///     let progress = MigrationProgress { phase in print("\(phase.rawValue) …") }
 public final class MigrationProgress: Sendable {
   /// A part of a migration.
   public enum Phase: String, Sendable, Hashable, CaseIterable {
@@ -234,7 +247,8 @@ public final class MigrationProgress: Sendable {
     case reading
     /// New records are made. A store that makes them itself reads the old ones as it goes.
     case migrating
-    /// The new file is written. It is not stopped any more once that has begun to take the place of the old one.
+    /// The new file is written. The migration can no longer be cancelled once the new file has begun to replace the old
+    /// one.
     case writing
   }
 
@@ -242,23 +256,24 @@ public final class MigrationProgress: Sendable {
   private let current = Mutex(Phase.reading)
   private let phaseHandler: (@Sendable (Phase) -> Void)?
 
-  /// The progress of a migration that has not begun.
+  /// Creates the progress of a migration that has not begun.
   ///
   /// - Parameter phaseHandler: called when a phase begins, on the thread of the migration.
   public init(phaseHandler: (@Sendable (Phase) -> Void)? = nil) {
     self.phaseHandler = phaseHandler
   }
 
-  /// What is being done.
+  /// The current phase.
   public var phase: Phase { current.withLock { $0 } }
 
-  /// How much of the new records has been made, from 0 to 1.
+  /// The fraction of the new records that has been made, from 0 to 1.
   public var fractionCompleted: Double { units.fractionCompleted }
 
-  /// Whether the migration is to stop.
+  /// Whether ``cancel()`` has been called.
   public var isCancelled: Bool { units.isCancelled }
 
-  /// Stops the migration; it throws ``PersistenceError/Code/migrationCancelled``, and the store is left as it was.
+  /// Cancels the migration. It then throws ``PersistenceError/Code/migrationCancelled``, and the store is left as it
+  /// was.
   public func cancel() { units.cancel() }
 
   package func begin(_ phase: Phase) throws(PersistenceError) {
@@ -267,13 +282,14 @@ public final class MigrationProgress: Sendable {
     phaseHandler?(phase)
   }
 
-  /// Adds units of work that are to be done. The store that migrates calls it.
+  /// Adds units of work to be done. A store that migrates its records itself calls it.
   public func expect(_ unitCount: Int) { units.begin(unitCount) }
 
-  /// Notes that a unit has been done. The store that migrates calls it.
+  /// Notes that a unit has been done. A store that migrates its records itself calls it.
   public func advance() { units.advance() }
 
-  /// Throws ``PersistenceError/Code/migrationCancelled`` if the migration is to stop. The store that migrates calls it from time to time.
+  /// Throws ``PersistenceError/Code/migrationCancelled`` if the migration was cancelled. A store that migrates its
+  /// records itself calls it from time to time.
   public func check() throws(PersistenceError) {
     guard isCancelled else { return }
     throw PersistenceError(.migrationCancelled, "The migration was cancelled. The store is as it was.")
@@ -283,12 +299,12 @@ public final class MigrationProgress: Sendable {
 // MARK: MigrationLosses
 
 extension MappingCoverage {
-  /// What is left out of the records of a store, with counts; nothing for what has no records and no values. O(records) of the entities that lose
-  /// something.
+  /// Returns what is left out of the records of a store, with counts. Entities without records and properties without
+  /// values are not included. O(records) of the entities that lose something.
   ///
   /// - Parameters:
-  ///   - isAllowed: whether that is no obstacle.
-  ///   - takenCount: how many records of an entity are taken by mappings with filter predicates.
+  ///   - isAllowed: whether losses are no obstacle.
+  ///   - takenCount: returns the number of records of an entity that are taken by mappings with filter predicates.
   package func losses(
     in contents: StoreContents,
     isAllowed: Bool,
@@ -304,7 +320,7 @@ extension MappingCoverage {
     }
   }
 
-  /// The same of a store that counts itself.
+  /// Returns the same for a store that counts its records itself.
   package func losses(
     of model: ManagedObjectModel,
     isAllowed: Bool,
@@ -335,44 +351,46 @@ extension MappingCoverage {
 
 // MARK: MigrationResolutions
 
-/// What an inferred migration does where the new model leaves open what becomes of records.
+/// What an inferred migration does with records that do not fit the new model.
 ///
-/// By default it refuses, says how many records are concerned, and leaves the store as it is.
+/// By default it refuses, reports the number of such records, and leaves the store as it is.
+///
+///     options[.migrationResolutions] = MigrationResolutions(duplicates: .keepFirst)
 public struct MigrationResolutions: Sendable, Hashable {
-  /// What becomes of records that have the same values where the new model wants them to be unique.
+  /// What happens to records with equal values that must be unique in the new model.
   public enum Duplicates: String, Sendable, Hashable, CaseIterable, Codable {
     /// The migration fails.
     case refuse
-    /// The first of them, in the order of the store, is kept; the others are deleted, and what led to them leads nowhere.
+    /// The first of them, in the order of the store, is kept. The others are deleted, and links to them are removed.
     case keepFirst
-    /// The last of them is kept.
+    /// The last of them is kept. The others are deleted, and links to them are removed.
     case keepLast
   }
 
-  /// What becomes of a relationship that leads to several objects where the new model has place for one.
+  /// What happens to a relationship with several destinations that is to-one in the new model.
   public enum SeveralObjects: String, Sendable, Hashable, CaseIterable, Codable {
     /// The migration fails.
     case refuse
-    /// It leads to the first of them.
+    /// It keeps the first destination.
     case keepFirst
   }
 
-  /// What becomes of a value that has no form in the new type of its attribute.
+  /// What happens to a value that cannot be converted to the new type of its attribute.
   public enum UnfitValues: String, Sendable, Hashable, CaseIterable, Codable {
     /// The migration fails.
     case refuse
-    /// It becomes the default value of the attribute, or nil where there is none.
+    /// It becomes the default value of the attribute, or nil if there is none.
     case useDefault
   }
 
-  /// What becomes of records that have the same values where they are to be unique.
+  /// What happens to records with equal values that must be unique.
   public var duplicates: Duplicates
-  /// What becomes of a relationship that leads to several objects where one is allowed.
+  /// What happens to a relationship with several destinations if only one is allowed.
   public var severalObjects: SeveralObjects
-  /// What becomes of values that have no form in their new type.
+  /// What happens to values that cannot be converted to their new type.
   public var unfitValues: UnfitValues
 
-  /// Without arguments everything is refused that is not clear.
+  /// Creates resolutions. Without arguments, everything that is ambiguous is refused.
   public init(
     duplicates: Duplicates = .refuse,
     severalObjects: SeveralObjects = .refuse,

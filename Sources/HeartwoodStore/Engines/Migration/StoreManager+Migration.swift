@@ -1,7 +1,7 @@
 package import HeartwoodModel
 
 extension StoreManager {
-  /// The model that is kept with a store; nil if there is none.
+  /// Reads the model that is kept with a store; returns nil if there is none.
   package func embeddedModel(_ request: Request) throws -> ManagedObjectModel? {
     if case .url(let url) = request.place {
       return try remoteFormat(request).readModel(at: url, options: request.options)
@@ -11,9 +11,10 @@ extension StoreManager {
     return try file.reading { try format.readModel(from: file, options: request.options) }
   }
 
-  /// Whether the file of a store is there and was written with other entities than it is to be opened with.
+  /// Returns whether the file of a store exists and was written with other entities than it is to be opened with.
   ///
-  /// - Throws: why the store cannot be opened, where its file does not tell its model and neither this one nor an older one fits it.
+  /// - Throws: the reason why the store cannot be opened, if its file does not determine its model and neither this
+  ///   model nor an older one fits it.
   package func needsMigration(_ request: Request) throws -> Bool {
     guard !request.options[.ignoresModelVersion], try isThere(request) else { return false }
     let metadata = try metadata(request)
@@ -22,25 +23,27 @@ extension StoreManager {
     }
     if let written = try writtenModel(request) ?? embeddedModel(request) { return !written.isSameVersion(as: model) }
     guard let misfit = try misfit(of: request, with: model) else { return false }
-    // What fits no model is damaged or of another one: it is not of this version, and there is nothing to migrate it from.
+    // A file that fits no model is damaged or belongs to another model: it is not of this version, and there is nothing
+    // to migrate it from.
     guard try olderModel(opening: request) != nil else { throw misfit }
     return true
   }
 
-  /// The model that the options say a store was written with, where its file fits it.
+  /// Returns the model that a store was written with according to the options, if its file fits it.
   private func writtenModel(_ request: Request) throws -> ManagedObjectModel? {
     guard let model = request.options[.writtenModel], try misfit(of: request, with: model) == nil else { return nil }
     return model
   }
 
-  /// The model that a store was written with whose file has no hashes of it: what the options say, or else the one in the file, or the newest
-  /// of the older ones that it can be opened with.
+  /// Returns the model that a store was written with, for a file without version hashes: the one in the options, or
+  /// else the one in the file, or the newest of the older models that it can be opened with.
   private func olderModel(opening request: Request) throws -> ManagedObjectModel? {
     try writtenModel(request) ?? embeddedModel(request)
       ?? request.options[.olderModels].last { try misfit(of: request, with: $0) == nil }
   }
 
-  /// Why a store that does not tell its model cannot have records of this one; nil where it has. O(records).
+  /// Returns the reason why a store that does not determine its model cannot have records of this one; nil if it can.
+  /// O(records).
   private func misfit(of request: Request, with model: ManagedObjectModel) throws -> PersistenceError? {
     var request = request
     request.options[.isReadOnly] = true
@@ -53,7 +56,8 @@ extension StoreManager {
     }
   }
 
-  /// The model that the store's file was written with: that in the file, or made of those of ``StoreOptionKey/olderModels``.
+  /// Returns the model that the store's file was written with: the one in the file, or one made from
+  /// ``StoreOptionKey/olderModels``.
   ///
   /// - Throws: ``PersistenceError/Code/migrationModelMissing``.
   package func origin(_ request: Request) throws -> StoreOrigin {
@@ -66,7 +70,7 @@ extension StoreManager {
     do {
       embedded = try embeddedModel(request)
     } catch {
-      // A model in the file that cannot be read is not needed if one at hand is of the same version.
+      // A model in the file that cannot be read is not needed if a known model has the same version.
       if let origin = StoreOrigin(metadata, models: request.options[.olderModels]) { return origin }
       throw error
     }
@@ -84,8 +88,8 @@ extension StoreManager {
     )
   }
 
-  /// What is wrong with the models if none has the version hashes of a store, not even that of its own file, as with derived attributes of Core
-  /// Data. Each sentence ends with a space.
+  /// Returns what is wrong with the models if none has the version hashes of a store, not even the one in its own file,
+  /// as with derived attributes of Core Data. Each sentence ends with a space.
   private static func misfits(_ request: Request, _ metadata: StoreMetadata, _ embedded: ManagedObjectModel?) -> String
   {
     func others(_ model: ManagedObjectModel) -> String {
@@ -105,9 +109,10 @@ extension StoreManager {
     return try StoreManager(model: origin.model, registry: registry, fileSystem: fileSystem).open(request)
   }
 
-  /// Lets `body` make a store at a place beside that of `target`, and gives it that place in one step.
+  /// Calls `body`, which makes a store at a place next to that of `target`, and moves the store to that place in one
+  /// step.
   ///
-  /// - Returns: nil where stores of the type are not written piecemeal; `body` is not called then.
+  /// - Returns: nil if stores of the type are not incremental; `body` is then not called.
   package func makeStore<Result>(
     _ target: Request,
     replacing: Bool,
@@ -119,9 +124,9 @@ extension StoreManager {
     return try newPlace.make(replacing: replacing, expecting: expected) { try body(target.moved(to: $0)) }
   }
 
-  /// Makes sure that a store of `request` can be made, as far as that can be told without its records.
+  /// Checks that a store of `request` can be made, as far as that is possible without its records.
   ///
-  /// - Parameter replacing: whether a file that stands there is replaced.
+  /// - Parameter replacing: whether an existing file is replaced.
   package func checkPlace(_ request: Request, replacing: Bool) throws {
     let kind = try kind(request.type)
     try CapabilityCheck(kind.typeDescription).check(try setup(request))
@@ -143,24 +148,25 @@ extension StoreManager {
     try fileSystem.checkFree(try fileSystem.resolvingSymbolicLinks(inPath: path))
   }
 
-  /// Makes sure that a store of `request` can be made of `contents`.
+  /// Checks that a store of `request` can be made from `contents`.
   package func checkFit(_ contents: StoreContents, _ request: Request) throws {
     let kind = try kind(request.type)
     try setup(request).checkKeeps(contents)
     let check = CapabilityCheck(kind.typeDescription)
     switch kind {
     case .atomic: try check.check(contents, path: request.placeName)
-    // It may call records otherwise.
+    // It may give records other references.
     case .incremental(let format):
       try check.check(contents.metadata.userInfo, path: request.placeName)
       try format.check(contents, for: setup(request))
     }
   }
 
-  /// Lets `body` look at a store, and takes away what reading has put beside its file, where that was alone.
+  /// Calls `body`, which reads a store, and removes the files that reading has created beside its file, if there were
+  /// none before.
   package func leavingAlone<Result>(_ request: Request, _ body: () throws -> Result) throws -> Result {
     let isAlone = try isAlone(request)
-    // try?: files that cannot be taken away stay, and the next use of the store takes them up.
+    // try?: files that cannot be removed stay, and the next use of the store handles them.
     defer { if isAlone { try? checkpoint(request) } }
     return try body()
   }
@@ -174,8 +180,8 @@ extension StoreManager {
   /// Writes `contents`, the records of this store manager's model, as the store of `request`, in one step.
   ///
   /// - Parameters:
-  ///   - replacing: whether a file that stands there is replaced.
-  ///   - expected: the file that must still stand there then; nil means any.
+  ///   - replacing: whether an existing file is replaced.
+  ///   - expected: the file that must still be there then; nil means any.
   package func write(
     _ contents: StoreContents,
     to request: Request,
@@ -190,10 +196,10 @@ extension StoreManager {
 }
 
 extension StoreContents {
-  /// The same store with records of another model.
+  /// Returns the same store with records of another model.
   ///
-  /// Its history is forgotten, for it tells of entities that may be gone; it goes on with the next number, so that tokens of before are
-  /// known to be too old.
+  /// Its history is removed, because it may refer to removed entities. It continues with the next number, so that
+  /// earlier tokens are known to be too old.
   package func migrated(to model: ManagedObjectModel, entities: [EntityDescription], tables: [NodeTable])
     -> StoreContents
   {
@@ -205,9 +211,9 @@ extension StoreContents {
     return contents
   }
 
-  /// Forgets all transactions. The next one has the number after `number`; nil means that there is no history.
+  /// Removes all transactions. The next one has the number after `number`; nil means that there is no history.
   package mutating func endHistory(after number: Int64?) {
-    // try?: a history without pages has nothing that could be refused.
+    // try?: a history without pages is always valid.
     history = number.flatMap { try? StoreHistory(purgedNumber: $0, pages: []) }
   }
 }
@@ -227,8 +233,8 @@ package struct StoreOrigin: Sendable {
     self.configurationName = configurationName
   }
 
-  /// The first of `models` that has all entities of the store in their version, or a model put together of all of them; nil where an
-  /// entity is in none.
+  /// Finds the first of `models` that has all entities of the store in their version, or a model that is made from all
+  /// of them; nil if an entity is in none.
   init?(_ metadata: StoreMetadata, models: [ManagedObjectModel]) {
     for model in models {
       let configurations = [nil] + model.configurations.keys.sorted().map(Optional.some)
@@ -248,8 +254,8 @@ package struct StoreOrigin: Sendable {
 // MARK: PersistenceError: other models
 
 extension PersistenceError {
-  /// Whether a store that was opened may be of another version of the model: this is how stores refuse such records. Those that tell no
-  /// version notice it by the form of their files.
+  /// Whether a store may be of another version of the model, because it refuses its records with this error. Stores
+  /// that keep no version notice it by the form of their files.
   package var mayBeOfAnotherModel: Bool {
     [.modelIncompatible, .fileMalformed, .entityUnknown, .propertyUnknown, .capabilityMissing].contains(code)
   }

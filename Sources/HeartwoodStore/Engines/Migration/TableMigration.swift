@@ -1,6 +1,6 @@
 import HeartwoodModel
 
-/// Makes of the records of one model those of another, table to table: no object is made, and columns that stay the same are shared.
+/// Migrates the records of one model to another, table by table. No objects are made, and unchanged columns are shared.
 package struct TableMigration: Sendable {
   private let plan: MigrationPlan
   private let resolutions: MigrationResolutions
@@ -19,16 +19,17 @@ package struct TableMigration: Sendable {
     self.progress = progress
   }
 
-  /// What a migration makes.
+  /// The result of a migration.
   package struct Result: Sendable {
     package let tables: [NodeTable]
-    /// With what stands in the way, where something does: then the tables are not to be used.
+    /// The report, including obstacles. If there are any, the tables must not be used.
     package let report: MigrationReport
   }
 
-  /// Makes the new records. O(records) at most; what is not touched costs nothing.
+  /// Makes the new records. O(records) at most; unchanged columns take no time.
   ///
-  /// - Parameter derive: computes what is derived of other values. It is called again where records were deleted, for what is derived of them.
+  /// - Parameter derive: computes derived values. It is called again if records were deleted, for values that are
+  ///   derived from them.
   /// - Throws: ``PersistenceError/Code/migrationCancelled``.
   package func run(
     _ contents: StoreContents,
@@ -52,7 +53,7 @@ package struct TableMigration: Sendable {
     return Result(tables: tables, report: report)
   }
 
-  /// The tables without records that are too many, and with what is derived of those that are left.
+  /// Returns the tables without duplicates, and with the derived values of the remaining records.
   private func unique(
     _ tables: [NodeTable],
     _ filled: Set<ColumnKey>,
@@ -60,7 +61,7 @@ package struct TableMigration: Sendable {
     _ derive: (([NodeTable]) throws -> [NodeTable])?
   ) throws -> [NodeTable] {
     var tables = tables
-    // Each round but the last deletes records, so there is a last one.
+    // Each round except the last deletes records, so the loop ends.
     while true {
       let removal = DuplicateRemoval.run(tables, plan, filled: filled, resolutions.duplicates)
       report.findings += removal.found.map {
@@ -76,13 +77,13 @@ package struct TableMigration: Sendable {
 // MARK: Columns
 
 extension TableMigration {
-  /// New tables, and what was done to make them.
+  /// New tables, and how they were made.
   private struct Columns {
     var tables: [NodeTable]
     var findings: [MigrationReport.Finding] = []
-    /// The relationships that lost links because they lead to one object now, by the entities that declare them.
+    /// The relationships that lost links because they became to-one, by the entities that declare them.
     var narrowed: Set<ColumnKey> = []
-    /// The attributes that got a value where they had none.
+    /// The attributes that were filled in records without a value.
     var filled: Set<ColumnKey> = []
   }
 
@@ -133,7 +134,7 @@ extension TableMigration {
 // MARK: Required values
 
 extension TableMigration {
-  /// Required properties that have no value where the old record had one, or needed none.
+  /// Returns required properties without a value whose old record had one, or needed none.
   private func missing(in tables: [NodeTable], before contents: StoreContents) -> [MigrationReport.Finding] {
     plan.entities.compactMap(\.self).flatMap { entity in
       entity.columns.enumerated().compactMap { ordinal, column -> MigrationReport.Finding? in
@@ -153,7 +154,7 @@ extension TableMigration {
 }
 
 extension NodeTable {
-  /// How many records have nothing for a property.
+  /// Returns the number of records without a value for a property.
   func emptyCount(_ ordinal: Int) -> Int {
     groups.reduce(0) { count, group in
       let column = group.columns[ordinal]
@@ -164,7 +165,7 @@ extension NodeTable {
 }
 
 extension RecordColumn {
-  /// Whether there is nothing in `row`.
+  /// Returns whether `row` has no value.
   fileprivate func isEmpty(_ row: Int) -> Bool {
     kind == .toMany ? range(row).isEmpty : validity?[row] == false
   }

@@ -200,11 +200,14 @@ extension Data {
 
 // MARK: FoundRecordsCache
 
-/// Which records the conditions and orders have found that were looked at last.
+/// How many records the conditions that were used last have found, and which, in the orders that were asked for. Nothing of it outlives a save of
+/// anybody: that is asked for first, which takes a store no more than a look at its version.
 struct FoundRecordsCache {
   private struct Entry {
     let request: FetchRequest<ManagedObject>
-    let ids: [ManagedObjectID]
+    let count: Int
+    /// All records; nil if they have not been needed.
+    var ids: [ManagedObjectID]?
   }
 
   /// Places up to here are found anew each time, which takes little.
@@ -213,6 +216,8 @@ struct FoundRecordsCache {
   private static let idLimit = 2_000_000
   private static let entryLimit = 8
   private var entries: [Entry] = []
+  /// How often each store had been saved when the entries were found.
+  private var saveNumbers: [UInt64] = []
 
   /// The records in some places of what a request finds, and how many it finds in all.
   mutating func find(
@@ -220,12 +225,10 @@ struct FoundRecordsCache {
     _ places: Range<Int>,
     in context: ManagedObjectContext
   ) throws -> (ids: ArraySlice<ManagedObjectID>, count: Int) {
-    // Whoever begins from the top sees what is there now.
-    if places.lowerBound == 0 { entries.removeAll { Self.isSame($0.request, request) } }
-    if let entry = entries.first(where: { Self.isSame($0.request, request) }) {
-      return (entry.ids[places.clamped(to: entry.ids.indices)], entry.ids.count)
-    }
-    let count = try context.count(for: request)
+    try forgetWhatIsOld(context.persistentStoreCoordinator)
+    let index = try entry(of: request, in: context)
+    let count = entries[index].count
+    if let ids = entries[index].ids { return (ids[places.clamped(to: ids.indices)], count) }
     let isInStoreOrder = request.predicate == nil && request.sortDescriptors.isEmpty
     if isInStoreOrder || places.upperBound <= Self.nearLimit || count > Self.idLimit {
       var part = request
@@ -233,11 +236,24 @@ struct FoundRecordsCache {
       return (try context.fetchObjectIDs(part)[...], count)
     }
     let ids = try context.fetchObjectIDs(request)
-    entries.append(Entry(request: request, ids: ids))
-    if entries.count > Self.entryLimit || entries.reduce(0, { $0 + $1.ids.count }) > Self.idLimit, entries.count > 1 {
-      entries.removeFirst()
+    entries[index].ids = ids
+    if entries.reduce(0, { $0 + ($1.ids?.count ?? 0) }) > Self.idLimit, entries.count > 1 {
+      entries.removeAll { !Self.isSame($0.request, request) }
     }
     return (ids[places.clamped(to: ids.indices)], ids.count)
+  }
+
+  private mutating func forgetWhatIsOld(_ coordinator: PersistentStoreCoordinator) throws {
+    try coordinator.checkForRemoteChanges()
+    let numbers = coordinator.persistentStores.map(\.engine.saves.current)
+    if numbers != saveNumbers { (entries, saveNumbers) = ([], numbers) }
+  }
+
+  private mutating func entry(of request: FetchRequest<ManagedObject>, in context: ManagedObjectContext) throws -> Int {
+    if let index = entries.firstIndex(where: { Self.isSame($0.request, request) }) { return index }
+    entries.append(Entry(request: request, count: try context.count(for: request)))
+    if entries.count > Self.entryLimit { entries.removeFirst() }
+    return entries.count - 1
   }
 
   private static func isSame(_ one: FetchRequest<ManagedObject>, _ other: FetchRequest<ManagedObject>) -> Bool {

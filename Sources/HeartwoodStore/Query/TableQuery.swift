@@ -85,6 +85,7 @@ extension TableQuery {
   package func rows(sortedBy sorts: [CompiledSort], offset: Int = 0, limit: Int? = nil) -> [RowID] {
     let wanted = RecordFetch.limit(limit, behind: offset)
     guard let sort = RowSort(sorts, tables, table) else {
+      if let limit, !table.isOutOfOrder { return rows(inOrderFrom: offset, limit: limit) }
       return Array(table.ordered(rows()).dropFirst(offset).prefix(limit ?? .max))
     }
     let sorted: [RowID]
@@ -99,6 +100,41 @@ extension TableQuery {
       sorted = sort.sorted(perGroup { ordinal, rows in sort.keys(of: rows, inGroup: ordinal) })
     }
     return Array(sorted.dropFirst(offset).prefix(limit ?? .max))
+  }
+
+  /// Some of the rows that pass, in the order of the table's rows. Groups behind the last of them are not looked at, and neither are groups before the
+  /// first if all their records pass. O(groups + rows of the groups that are looked at).
+  private func rows(inOrderFrom offset: Int, limit: Int) -> [RowID] {
+    var (ids, passedOver, next, stride): ([RowID], Int, Int, Int) = ([], 0, 0, 1)
+    while ids.count < limit, next < table.groups.count, progress?.isCancelled != true {
+      if allPass(inGroup: next), offset - passedOver >= table.groups[next].liveCount {
+        passedOver += table.groups[next].liveCount
+        progress?.advance()
+        next += 1
+        continue
+      }
+      // More at a time if few records pass, so that all processors test them.
+      let groups = next..<min(next + stride, table.groups.count)
+      let parts = Parallel.map(groups.count) { passing(inGroup: groups.lowerBound + $0) }
+      for (ordinal, part) in zip(groups, parts) {
+        progress?.advance()
+        let count = part.count
+        defer { passedOver += min(count, max(0, offset - passedOver)) }
+        guard ids.count < limit, count > offset - passedOver else { continue }
+        var rest = max(0, offset - passedOver)
+        part.forEach { row in
+          if rest > 0 { rest -= 1 } else if ids.count < limit { ids.append(RowID(group: ordinal, row: row)) }
+        }
+      }
+      (next, stride) = (groups.upperBound, stride * 2)
+    }
+    for _ in next..<table.groups.count { progress?.advance() }
+    return ids
+  }
+
+  /// Whether all records of a group pass, as is known without a look at them.
+  private func allPass(inGroup ordinal: Int) -> Bool {
+    if case .literal(true) = test { chosenRows == nil && hiddenRows[ordinal] == nil } else { false }
   }
 
   /// What `body` makes of the rows that pass in each group; on all processors where there are several groups.

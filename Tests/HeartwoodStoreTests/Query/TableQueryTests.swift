@@ -82,6 +82,23 @@ import Testing
     #expect(query.rows(sortedBy: [], offset: .max, limit: .max).isEmpty)
   }
 
+  @Test(arguments: [1, 7, 60]) func pagesWithoutAnOrderAreThoseOfAllRows(_ rowsPerGroup: Int) throws {
+    var fixture = try QueryFixture(seed: .random(in: 0...UInt64.max), rowsPerGroup: rowsPerGroup)
+    let table = try #require(fixture.table)
+    let live = Array(table.liveRows)
+    for round in 0..<60 {
+      let predicate = round % 3 == 0 ? nil : fixture.predicate(depth: 1)
+      let plan = try predicate.map { try CompiledPredicate($0, for: fixture.item, in: fixture.model) }
+      let hidden = Set((0..<fixture.number(0...3)).map { _ in live[fixture.number(0...(live.count - 1))] })
+      let query = TableQuery(fixture.tables, table, where: plan, without: hidden)
+      let (offset, limit) = (fixture.number(0...live.count), fixture.number(0...20))
+      #expect(
+        query.rows(sortedBy: [], offset: offset, limit: limit) == Array(query.rows().dropFirst(offset).prefix(limit)),
+        "\(String(describing: predicate)), \(offset), \(limit)"
+      )
+    }
+  }
+
   private func plainRows(_ fixture: QueryFixture, _ table: NodeTable, _ plan: CompiledPredicate) -> [RowID] {
     let evaluator = PredicateEvaluator(fixture.tables)
     return table.liveRows.filter { evaluator.matches(plan, .init(entityOrdinal: fixture.item.ordinal, row: $0)) }

@@ -1,76 +1,76 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// The link of a context to its children: what they see of it, and what they have saved to it.
+/// The connection of a context to its children: the changes that they see, and those that they have saved to it.
 ///
-/// Saves of children are taken in once each, in their order. One that cannot be taken in waits, with all that came
-/// after it, and the reason is kept as long as it waits. What children see is that of one change number; it is put
-/// together again when the context has another.
+/// Saves of children are merged once each, in their order. A save that cannot be merged waits, with all later ones, and
+/// the reason is kept as long as it waits. Children see the changes up to one change number; when the context has
+/// another, the changes are assembled again.
 final class ChildContexts {
-  /// What children read from and save to, once there is one.
+  /// The area from which children read and to which they save, if there are any.
   private(set) var stagingArea: StagingArea?
-  /// The change number of what children see.
+  /// The change number up to which children see changes.
   private var publishedNumber: UInt64 = 0
-  /// Why children cannot see all that the context has changed.
+  /// The reason why children cannot see all changes of the context.
   private(set) var publishingFailure: PersistenceError?
   /// Whether children of other isolations see the changes with each fetch.
   private var publishesWithFetches = false
-  /// How many saves of children the context has taken in.
+  /// The number of children's saves that the context has merged.
   private var seenSaves: UInt64 = 0
-  /// Why the next one could not be taken in.
+  /// The reason why the next one could not be merged.
   private var savingFailure: PersistenceError?
-  /// The objects of which a child's changes could not be taken in.
+  /// The objects of which a child's changes could not be merged.
   private var conflicts: Set<ManagedObjectID> = []
 }
 
 extension ChildContexts {
-  /// Makes it possible that there are children.
+  /// Prepares the context for children.
   func begin(_ area: StagingArea) {
     assert(stagingArea == nil, "A context gets a second staging area.")
     stagingArea = area
   }
 }
 
-// MARK: What children see
+// MARK: Publishing
 
 extension ChildContexts {
   /// Makes children of other isolations see the changes with each fetch.
   func publishWithFetches() { publishesWithFetches = true }
 
-  /// Whether a fetch is to show children of other isolations what it finds.
+  /// Whether a fetch must publish its results to children of other isolations.
   var needFetchesPublished: Bool { publishesWithFetches && stagingArea?.hasDistantChildren == true }
 
-  /// Whether children see what the context has changed up to `number`.
+  /// Returns whether children see the changes of the context up to `number`.
   func haveSeen(_ number: UInt64) -> Bool { number == publishedNumber }
 
-  /// Forgets why children could not see the changes, which are put together again.
+  /// Clears the failure, before the changes are assembled again.
   func beginPublishing() { publishingFailure = nil }
 
-  /// Notes why children cannot see all changes.
+  /// Notes the reason why children cannot see all changes.
   func notePublishingFailure(_ error: PersistenceError) { publishingFailure = error }
 
-  /// Notes that children see the changes up to `number`, unless there was a failure: then it is tried again.
+  /// Notes that children see the changes up to `number`, unless there was a failure: then publishing is tried again.
   func endPublishing(at number: UInt64) {
     if publishingFailure == nil { publishedNumber = number }
   }
 }
 
-// MARK: What children have saved
+// MARK: Saves of children
 
 extension ChildContexts {
-  /// Whether children have saved something that has not been taken in.
+  /// Whether children have saved changes that have not been merged.
   var hasWaitingSaves: Bool {
     guard let stagingArea else { return false }
     return stagingArea.childSaves.count != seenSaves
   }
 
-  /// Takes in what waits.
+  /// Merges the waiting saves.
   ///
   /// - Parameters:
-  ///   - prepare: called once, if something waits. Nothing seems to wait from then on, so that it may do what would
-  ///     take it in.
-  ///   - take: takes in the saves of one store; returns why it could not go on, if it could not.
-  /// - Returns: whether something waited.
+  ///   - prepare: called once, if there are waiting saves. From then on they do not count as waiting, so that it may
+  ///     call functions that would merge them.
+  ///   - take: merges the saves of one store; returns the reason if it could not merge all.
+  /// - Returns: whether there were waiting saves.
   func takeSaves(_ prepare: () -> Void, _ take: (StagedStore) -> PersistenceError?) -> Bool {
     guard let stagingArea else { return false }
     let (newest, former) = (stagingArea.childSaves.count, seenSaves)
@@ -86,10 +86,11 @@ extension ChildContexts {
     return true
   }
 
-  /// Why something that waits could not be taken in; nil if nothing waits, or it was not tried yet.
+  /// The reason why a waiting save could not be merged; nil if there are no waiting saves, or merging them was not
+  /// tried yet.
   var waitingSaveFailure: PersistenceError? { hasWaitingSaves ? savingFailure : nil }
 
-  /// Forgets what waits.
+  /// Discards the waiting saves.
   func dropWaitingSaves() {
     savingFailure = nil
     guard let stagingArea, hasWaitingSaves else { return }
@@ -99,10 +100,10 @@ extension ChildContexts {
     }
   }
 
-  /// Notes that a child's changes of an object could not be taken in.
+  /// Notes that a child's changes of an object could not be merged.
   func noteConflict(_ id: ManagedObjectID) { conflicts.insert(id) }
 
-  /// Returns the objects of which a child's changes could not be taken in, and forgets them.
+  /// Returns and removes the objects of which a child's changes could not be merged.
   func takeConflicts() -> [ManagedObjectID] {
     defer { conflicts = [] }
     return conflicts.sorted { $0.description < $1.description }

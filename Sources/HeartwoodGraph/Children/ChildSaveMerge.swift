@@ -2,12 +2,13 @@ import HeartwoodModel
 import HeartwoodStore
 import Synchronization
 
-/// Takes what one save of a child has done into the context of its parent.
+/// Merges one save of a child into the context of its parent.
 ///
-/// The child has changed both ends of relationships, so inverses are not followed. Where the context has a value that the child could not
-/// see, that stays, and what the child has let lead there leads there no longer; to-many relationships are put together link by link.
+/// The child has changed both ends of relationships, so inverses are not updated. If the context has a value that the
+/// child could not see, that value stays, and the child's links to this end are removed; to-many relationships are
+/// combined link by link.
 struct ChildSaveMerge {
-  /// What the child has let a relationship lead to, which the context does not.
+  /// The destinations that the child has set for a relationship, and the context has not accepted.
   private struct Refusal {
     let id: ManagedObjectID
     let ordinal: Int
@@ -20,18 +21,19 @@ struct ChildSaveMerge {
   private let names: ChildSaveNames
   private let entities: [EntityDescription]
   private var refusals: [Refusal] = []
-  /// What the child has changed of relationships.
+  /// The child's changes of relationships.
   private var linkChanges: [RelationshipUpkeep.LinkChange] = []
   /// The objects that the child has deleted and the context keeps.
   private var kept: [ManagedObject] = []
-  /// The objects that have read the version which the child saw. What they must not lead to is known once all is taken.
+  /// The objects that have read the version which the child saw. The links that they must not have are known when all
+  /// changes have been merged.
   private var advanced = ObjectList()
-  /// The objects that the child has changed or deleted and that are there.
+  /// The objects that the child has changed or deleted and that exist.
   private var found: [ManagedObjectID: ManagedObject] = [:]
 
-  /// Makes sure that the records can be read which the child has changed.
+  /// Checks that the records can be read that the child has changed.
   ///
-  /// - Throws: what reading them throws. Nothing has been taken in then.
+  /// - Throws: the errors of reading them. Then nothing has been merged.
   init(
     _ context: ManagedObjectContext,
     _ childSave: StagedStore.ChildSave,
@@ -52,7 +54,7 @@ struct ChildSaveMerge {
     do throws(PersistenceError) {
       found[id] = try context.find(id)
     } catch {
-      // What a store that is gone had is gone with it, and the save says so.
+      // The records of a removed store are gone with it, and the save throws.
       if error.code != .storeNotOpen { throw .unreadable([id], error) }
     }
   }
@@ -60,7 +62,7 @@ struct ChildSaveMerge {
 
 extension ChildSaveMerge {
   mutating func run() {
-    // Relationships may lead to new objects.
+    // Relationships may refer to new objects.
     for (ordinal, records) in childSave.records { insert(records.inserted, of: entities[ordinal]) }
     for (ordinal, records) in childSave.records {
       for row in records.inserted { fill(row, of: entities[ordinal]) }
@@ -73,7 +75,7 @@ extension ChildSaveMerge {
     }
   }
 
-  /// The objects that the child has inserted, changed or deleted and that are there.
+  /// The objects that the child has inserted, changed or deleted and that exist.
   private var changedObjects: [ManagedObject] {
     let inserted = childSave.records.flatMap { ordinal, records in
       records.inserted.compactMap { context.pending.inserted[names.id($0.reference, of: entities[ordinal])] }
@@ -81,10 +83,11 @@ extension ChildSaveMerge {
     return inserted + found.values
   }
 
-  /// The object of a record, with its values, where it is there still.
+  /// Returns the object of a record, with its values, if it still exists.
   private mutating func object(_ id: ManagedObjectID) -> ManagedObject? {
     guard let object = found[id] ?? context.pending.inserted[id], !object.isDeleted else { return nil }
-    // What others have saved since the child did is a conflict. Where records have other names, the context reads those.
+    // Saves of others after the child's are conflicts. If records have other ids, the context reads the newest values
+    // by those.
     if !names.areOld, object.read(childSave.bases[id.entity.ordinal]) { advanced.append(object) }
     if object.isFault { object.fireFault() }
     return object.isDeleted ? nil : object
@@ -96,7 +99,7 @@ extension ChildSaveMerge {
 extension ChildSaveMerge {
   private func insert(_ rows: [NodeTable.NewRow], of entity: EntityDescription) {
     if rows.isEmpty { return }
-    // Where the store is converted, it tells what the names were.
+    // If the store is converted, the binding knows the former ids.
     _ = context.binding(for: entity, in: names.store)
     for row in rows {
       _ = context.makeNewObject(context.bindingForNewObjects(of: entity), names.id(row.reference, of: entity))
@@ -113,7 +116,7 @@ extension ChildSaveMerge {
     }
   }
 
-  /// Notes what the child has changed of a relationship.
+  /// Notes the child's change of a relationship.
   private mutating func note(
     _ value: PropertyValue,
     since former: PropertyValue?,
@@ -162,7 +165,8 @@ extension ChildSaveMerge {
       object.changeLinks(ordinal) { list in
         list.follow(from: former, to: value.objectIDs)
         if !isOlder { return }
-        // What the context has just read anew differs from what the child saw by what the child has read already: its order is the newer.
+        // The newly read relationship of the context differs from the one that the child saw by what the child has read
+        // already: the child's order is the newer.
         let taken = ObjectIDList(value.objectIDs)
         if list.count == taken.count, list.ids.allSatisfy(taken.contains) { list = taken }
       }
@@ -176,11 +180,12 @@ extension ChildSaveMerge {
     SeenRecord(reference, in: childSave.tables[entity.ordinal], names)
   }
 
-  /// Whether the context has the value of a property that the child saw, or an older one of the store's: that is for the next save to tell.
+  /// Returns whether the context has the value of a property that the child saw, or an older one of the store: the next
+  /// save detects that.
   private func isAsSeen(_ ordinal: Int, of object: ManagedObject, _ seen: SeenRecord) -> Bool {
     let trait = object.binding.traits[ordinal]
     let own = context.valueForChildren(object, ordinal)
-    // A new object that the child has led to may have been deleted since.
+    // A new object to which the child has set a reference may have been deleted since.
     if let value = seen.value(at: ordinal), trait.areSame(own, context.withoutGone(value)) { return true }
     guard !object.isInserted, !object.isUnsettled(ordinal) else { return false }
     return object.newestValue(at: ordinal).map { !trait.areSame($0, own) } ?? true
@@ -203,7 +208,7 @@ extension ChildSaveMerge {
   }
 }
 
-// MARK: What is not taken
+// MARK: Refused links
 
 extension ChildSaveMerge {
   private mutating func refuse(
@@ -218,7 +223,7 @@ extension ChildSaveMerge {
     refusals.append(Refusal(id: id, ordinal: ordinal, inverse: inverse, links: links))
   }
 
-  /// Lets what the child has let lead to an object lead there no longer, unless the object leads back.
+  /// Removes the child's links to an object, unless the object refers back.
   private func settle(_ refusal: Refusal) {
     let object = (found[refusal.id] ?? context.pending.inserted[refusal.id]).flatMap { $0.isPresent ? $0 : nil }
     for other in others(refusal, object) where other.isPresent {
@@ -243,7 +248,7 @@ private struct SeenRecord {
   init(_ reference: ReferenceID, in table: NodeTable, _ names: ChildSaveNames) {
     self.table = table
     self.names = names
-    // try?: the child has found the record in this very table when it saved.
+    // try?: the child has found the record in this table when it saved.
     row = try? table.row(of: reference)
   }
 
@@ -257,11 +262,12 @@ private struct SeenRecord {
 
 // MARK: ChildSaveNames
 
-/// What the records of a child's save are called now: their store may have been converted since to one that calls them otherwise.
+/// The present ids of the records of a child's save: their store may have been converted to one with other references
+/// since.
 struct ChildSaveNames {
-  /// The store that the child has saved to, or what that was converted to.
+  /// The store to which the child has saved, or its successor.
   let store: PersistentStore
-  /// What the ids of the save are made with, indexed by entity ordinal.
+  /// The scopes of the ids in the save, indexed by entity ordinal.
   let scopes: [ObjectIDScope]
   private let renamed: RenamedRecords?
 
@@ -273,7 +279,7 @@ struct ChildSaveNames {
 }
 
 extension ChildSaveNames {
-  /// Whether the records have other names now.
+  /// Whether the records have other ids now.
   var areOld: Bool { renamed != nil }
 
   func id(_ reference: ReferenceID, of entity: EntityDescription) -> ManagedObjectID {
@@ -287,15 +293,15 @@ extension ChildSaveNames {
 
 // MARK: ChildSaveSignal
 
-/// Tells a parent that a child has saved.
+/// Notifies a parent that a child has saved.
 final class ChildSaveSignal: Sendable {
   private let childSaves = ChangeCounter()
   private let wake = Mutex<(@Sendable () -> Void)?>(nil)
 
-  /// How many saves there have been.
+  /// The number of saves.
   var count: UInt64 { childSaves.current }
 
-  /// Lets `body` be called after each save, on the child's side.
+  /// Sets a function that is called after each save, in the isolation of the child.
   func setWake(_ body: (@Sendable () -> Void)?) {
     wake.withLock { $0 = body }
   }

@@ -2,10 +2,14 @@ import HeartwoodModel
 import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// Makes a context that reads from another one and saves to it.
+  /// Creates a child of another context: it reads from the parent and saves to it.
   ///
-  /// It sees the parent's records with the parent's unsaved changes, as they are whenever it looks. A save makes its changes
-  /// unsaved changes of the parent. Chains may be of any depth. The parent is held.
+  ///     let child = ManagedObjectContext(parent: context)
+  ///     let book = try child.insert(Book.self)
+  ///     try child.save()    // context has the new book, unsaved
+  ///
+  /// It sees the parent's records with the parent's unsaved changes, always in their current state. A save makes its
+  /// changes unsaved changes of the parent. Chains may be of any depth. The parent is retained.
   ///
   /// - Parameter parent: a context of the same isolation. For others see ``init(parent:)-(BackgroundContext)`` and
   ///   ``ViewContext``.
@@ -13,19 +17,18 @@ extension ManagedObjectContext {
     self.init(.context(parent, parent.beginStaging()), parent.persistentStoreCoordinator)
   }
 
-  /// Makes a context of the caller's isolation that reads from the context of a background one and saves to it.
+  /// Creates a child of a background context, in the caller's isolation.
   ///
-  /// It sees the parent's changes as they were at the end of the parent's last
-  /// ``BackgroundContext/perform(_:)``, or when it last saved. Saving does not wait for the parent: the parent takes the changes in at the beginning of its
-  /// next `perform`, or when the context saves with ``saveToPersistentStore(isolation:)``.
+  /// It sees the parent's changes as of the end of the parent's last ``BackgroundContext/perform(_:)``, or of its last
+  /// save. Saving does not wait for the parent: the parent merges the changes at the beginning of its next `perform`,
+  /// or when the context saves with ``saveToPersistentStore(isolation:)``.
   public convenience init(parent: BackgroundContext) {
     self.init(host: parent)
   }
 
-  /// Makes a context of the caller's isolation, in the background say, that reads from the main actor's view context and saves to
-  /// it.
+  /// Creates a child of the main actor's view context, in the caller's isolation, for example in the background.
   ///
-  /// It sees the view context's changes as they were when that was last published: by a save, a fetch, or
+  /// It sees the view context's changes as of the last time that they were published: by a save, a fetch, or
   /// ``publishChanges()``.
   public convenience init(parent: ViewContext) {
     self.init(host: parent)
@@ -36,24 +39,23 @@ extension ManagedObjectContext {
     self.init(.host(host), host.persistentStoreCoordinator)
   }
 
-  /// The context that this one reads from and saves to, where that is one of the same isolation; see ``parentHost``.
+  /// The parent context, if it is of the same isolation; see ``parentHost``.
   public var parent: ManagedObjectContext? {
     if case .context(let parent, _) = sources.upstream { parent } else { nil }
   }
 
-  /// The keeper of the context that this one reads from and saves to, where that is of another isolation: a ``BackgroundContext``
-  /// or a ``ViewContext``.
+  /// The host of the parent context, if that is of another isolation: a ``BackgroundContext`` or a ``ViewContext``.
   public var parentHost: (any Sendable & AnyObject)? {
     if case .host(let host) = sources.upstream { host } else { nil }
   }
 
-  /// Lets there be children.
+  /// Prepares the context for children.
   @discardableResult
   func beginStaging() -> StagingArea {
     if let area = children.stagingArea { return area }
     let area = StagingArea(persistentStoreCoordinator, upstream: sources.upstream.stagingArea)
     children.begin(area)
-    // What has been changed so far was not published.
+    // Changes up to here were not published.
     notes.noteChange()
     return area
   }
@@ -62,15 +64,15 @@ extension ManagedObjectContext {
 // MARK: Saving to a parent
 
 extension ManagedObjectContext {
-  /// Makes sure that changes can be given to the parent: new objects have the names that they keep, and what changes are based on is
-  /// compared with the newest.
+  /// Prepares a save to the parent: new objects get permanent ids, and the records on which changes are based are
+  /// compared with the newest ones.
   func prepareForParent() throws {
     try obtainPermanentIDs(for: pending.inserted.objects)
     for binding in savedBindings { try binding.synchronize() }
   }
 
-  /// Whether records that conflict with a save have the values that they were read with after all: a parent of another isolation
-  /// has put them together anew between the look and the save.
+  /// Returns whether records that conflict with a save still have the values that they were read with: a parent of
+  /// another isolation has assembled them anew between the check and the save.
   func hasMerelyMoved(_ error: PersistenceError) throws -> Bool {
     let ids = error.context.objectIDs
     guard sources.upstream.stagingArea != nil, error.code == .saveConflict, !ids.isEmpty else { return false }
@@ -84,9 +86,9 @@ extension ManagedObjectContext {
 
   /// Saves this context and all its parents, up to the stores.
   ///
-  /// - Throws: what ``save()`` throws, of the first context that cannot be saved: those before it have been, and their changes
-  ///   are changes of that one. ``PersistenceError/Code/isolationCrossed`` where a parent is of another isolation, before anything
-  ///   is saved: call ``saveToPersistentStore(isolation:)`` there.
+  /// - Throws: what ``save()`` throws for the first context that cannot be saved: those before it have been saved, and
+  ///   their changes are changes of that context. ``PersistenceError/Code/isolationCrossed`` if a parent is of another
+  ///   isolation, before anything is saved: then call ``saveToPersistentStore(isolation:)``.
   public func saveToPersistentStore() throws {
     var context = self
     while true {
@@ -107,11 +109,12 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Saves this context and all its parents, up to the stores, whatever their isolation. Where the caller's isolation is that of the context
-  /// which saves to the stores, it is not held up while they write: see ``saveAsynchronously(isolation:)``.
+  /// Saves this context and all its parents, up to the stores, whatever their isolation. If the context that saves to
+  /// the stores is of the caller's isolation, this isolation is not blocked while they write: see
+  /// ``saveAsynchronously(isolation:)``.
   ///
-  /// - Throws: what ``save()`` throws, of the first context that cannot be saved: those before it have been, and their changes
-  ///   are changes of that one.
+  /// - Throws: what ``save()`` throws for the first context that cannot be saved: those before it have been saved, and
+  ///   their changes are changes of that context.
   public func saveToPersistentStore(isolation: isolated (any Actor)? = #isolation) async throws {
     var context = self
     while case .context(let parent, _) = context.sources.upstream {
@@ -122,7 +125,7 @@ extension ManagedObjectContext {
     try await context.topHost?.saveToPersistentStore()
   }
 
-  /// The keeper of the first parent of another isolation; nil where this context and its parents save to the stores.
+  /// The host of the first parent of another isolation; nil if this context and its parents save to the stores.
   var topHost: (any ContextHost)? {
     var context = self
     while case .context(let parent, _) = context.sources.upstream { context = parent }
@@ -141,18 +144,18 @@ extension ManagedObjectContext {
 
 // MARK: ContextUpstream
 
-/// What a context reads from and saves to.
+/// The source of a context's records, to which it also saves.
 enum ContextUpstream {
   /// The stores of the coordinator.
   case stores
   /// A parent of the same isolation.
   case context(ManagedObjectContext, StagingArea)
-  /// A parent of another isolation, by the one who may touch it.
+  /// A parent of another isolation, through its host.
   case host(any ContextHost)
 }
 
 extension ContextUpstream {
-  /// The parent's view of the stores; nil where there is no parent.
+  /// The parent's view of the stores; nil if there is no parent.
   var stagingArea: StagingArea? {
     switch self {
     case .stores: nil
@@ -162,37 +165,38 @@ extension ContextUpstream {
   }
 }
 
-/// Who keeps a context in an isolation of its own. It is Sendable, so contexts of other isolations can be its children.
+/// The owner of a context in an isolation of its own. It is Sendable, so that contexts of other isolations can be its
+/// children.
 protocol ContextHost: AnyObject, Sendable {
   var persistentStoreCoordinator: PersistentStoreCoordinator { get }
   var stagingArea: StagingArea { get }
 
-  /// Saves the context and all above it.
+  /// Saves the context and all its parents.
   func saveToPersistentStore() async throws
 }
 
 // MARK: Saves of children
 
-// What children have saved becomes changes of the parent.
+// Saves of children become changes of the parent.
 
 extension ManagedObjectContext {
-  /// Whether nothing is under way that must be alone: what may be taken back as a whole, a validation, in which objects can be neither
-  /// changed nor renamed, or a save, which the context is to learn of first.
+  /// Whether nothing is under way that must be exclusive: changes that may be reverted as a whole, a validation, in
+  /// which objects can be neither changed nor renamed, or a save, whose end the context must process first.
   var mayBeDisturbed: Bool { !undoRecording.isWhole && !notes.isValidating && saveProgress.underWay == nil }
 
-  /// Takes in what children have saved since the last time, unless something is under way that it would disturb.
+  /// Merges the saves of children since the last call, unless something is under way that it would disturb.
   func takeWaitingChildSaves() {
     if mayBeDisturbed { takeChildSaves() }
   }
 
-  /// Takes in what children have saved since the last time. What cannot be taken in, since the records that it changes cannot be read, waits
-  /// for the next time; see ``checkChildSavesAreTaken()``.
+  /// Merges the saves of children since the last call. If records of a save cannot be read, the save waits for the next
+  /// call; see ``checkChildSavesAreTaken()``.
   func takeChildSaves() {
-    // What children have saved is called by the names that the context has for it.
+    // The saves of children are merged under the ids that the context has for their records.
     if children.takeSaves(followConversions, takeChildSaves) { notes.noteChange() }
   }
 
-  /// - Returns: why not all could be taken in, if it could not.
+  /// - Returns: the reason if not all could be merged.
   private func takeChildSaves(from staged: StagedStore) -> PersistenceError? {
     let names = ChildSaveNames(staged, persistentStoreCoordinator.unsavedNames)
     while let childSave = staged.nextChildSave {
@@ -208,12 +212,12 @@ extension ManagedObjectContext {
     return nil
   }
 
-  /// Throws why what children have saved could not be taken in.
+  /// Throws the reason why saves of children could not be merged.
   func checkChildSavesAreTaken() throws(PersistenceError) {
     if let error = children.waitingSaveFailure { throw error }
   }
 
-  /// Tells once, before a save, where a child's changes could not be taken in.
+  /// Throws once, before a save, if changes of a child could not be merged.
   func checkChildSaves() throws(PersistenceError) {
     let ids = children.takeConflicts()
     if ids.isEmpty { return }

@@ -3,15 +3,18 @@ import HeartwoodStore
 import Synchronization
 
 extension ManagedObjectContext {
-  /// Lets children see all changes that have not been saved.
+  /// Makes all unsaved changes visible to children.
   ///
-  /// Children of the same isolation see the newest without it, those of a ``BackgroundContext`` after each of its `perform`s, and those
-  /// of a ``ViewContext`` when it fetches. A save lets them see it too.
-  /// New objects get permanent ids, since children must be able to name them; see ``obtainPermanentIDs(for:)``. New objects that no
-  /// open store can keep are left out, and so are values that no store can keep, as they are out of range: children see what was saved last. Nothing is checked and nothing is written. O(objects with changes), where there is
-  /// something new to see.
+  /// Children of the same isolation see the newest changes without it, those of a ``BackgroundContext`` after each of
+  /// its `perform`s, and those of a ``ViewContext`` when it fetches. A save publishes changes too.
+  ///
+  /// New objects get permanent ids, since children must be able to refer to them; see ``obtainPermanentIDs(for:)``. New
+  /// objects that no open store can keep are left out, and so are values out of range that no store can keep: children
+  /// see the last saved ones. Nothing is validated and nothing is written. O(objects with changes), if there are new
+  /// changes.
   public func publishChanges() {
-    // Objects that are validated keep their names. What is being saved is published when it is known to be saved.
+    // Objects keep their ids during their validation. Changes that are being saved are published when the save is known
+    // to have succeeded.
     guard let stagingArea = children.stagingArea, !notes.isValidating, saveProgress.underWay == nil else { return }
     followStores()
     takeWaitingChildSaves()
@@ -26,19 +29,20 @@ extension ManagedObjectContext {
     children.endPublishing(at: notes.changeNumber)
   }
 
-  /// Throws why the context cannot see all that its parent has changed.
+  /// Throws the reason why the context cannot see all changes of its parent.
   func checkParentIsPublished() throws(PersistenceError) {
     if let error = parent?.children.publishingFailure { throw error }
   }
 
-  /// Lets children see what a fetch finds, where they do not look themselves.
+  /// Publishes the results of a fetch to children that cannot look themselves.
   func publishForFetch() {
     if children.needFetchesPublished, mayBeDisturbed { publishChanges() }
   }
 
-  /// If stores give no names for new objects, this is noted, and children of the same isolation throw it when they fetch.
+  /// Obtains ids for new objects. If stores cannot provide them, this is noted, and children of the same isolation
+  /// throw it when they fetch.
   private func obtainIDsForChildren() {
-    // try?: without an open store to keep it, an object is not shown, as documented, and the save throws.
+    // try?: without an open store to keep it, an object is not visible, as documented, and the save throws.
     let objects = pending.inserted.objects.filter { $0.objectID.isTemporaryID && (try? storeForNewObject($0)) != nil }
     do throws(PersistenceError) {
       try obtainPermanentIDs(for: objects)
@@ -48,7 +52,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// What a save would do, by store and entity ordinal.
+  /// Returns the changes that a save would make, by store and entity ordinal.
   private func pendingRecords() -> [ObjectIdentifier: [Int: PendingRecords]] {
     var result: [ObjectIdentifier: [Int: PendingRecords]] = [:]
     func change(_ object: ManagedObject, _ store: PersistentStore?, _ body: (inout PendingRecords) -> Void) {
@@ -82,14 +86,14 @@ extension ManagedObjectContext {
     return .init(reference: object.objectID.reference, values: ordinals.map { (ordinal: $0, value: values[$0]) })
   }
 
-  /// What children can see of a property, or could if all were published.
+  /// Returns the value of a property that children can see, or could if all changes were published.
   func valueForChildren(_ object: ManagedObject, _ ordinal: Int) -> PropertyValue {
     guard object.isInserted || object.isUnsettled(ordinal) else { return object.committedValue(at: ordinal) }
     let value = valueToSave(object, ordinal)
     return value.canBeKept(as: object.binding.traits[ordinal]) ? value : object.committedValue(at: ordinal)
   }
 
-  /// Relationships to new objects that no store keeps are left out, and so are values that none can keep.
+  /// Returns values without references to new objects that no store keeps, and without values that no store can keep.
   private func valuesForChildren(_ object: ManagedObject) -> [PropertyValue] {
     zip(valuesToSave(object), object.binding.traits).map { value, trait in
       switch value {
@@ -104,16 +108,16 @@ extension ManagedObjectContext {
 
 // MARK: StagingArea
 
-/// What the children of a context read from and save to. It is shared with them whatever their isolation.
+/// The records that the children of a context read and save. It is shared with them whatever their isolation.
 final class StagingArea: Sendable {
   let persistentStoreCoordinator: PersistentStoreCoordinator
-  /// What the context itself reads from; nil where that is the stores.
+  /// The area from which the context itself reads; nil if it reads from the stores.
   private let upstream: StagingArea?
   private let stores = Mutex<[StagedStore]>([])
   private let distantChildren = Atomic<Bool>(false)
-  /// Tells the context that a child has saved.
+  /// Notifies the context that a child has saved.
   let childSaves = ChildSaveSignal()
-  /// What is saved to the context, and by it.
+  /// Reports the saves to the context, and by it.
   let saveBroadcast = ChangeBroadcast()
 
   init(_ persistentStoreCoordinator: PersistentStoreCoordinator, upstream: StagingArea?) {
@@ -123,12 +127,12 @@ final class StagingArea: Sendable {
 }
 
 extension StagingArea {
-  /// Whether there has been a child of another isolation, which cannot let the context publish.
+  /// Whether there has been a child of another isolation, which cannot make the context publish.
   var hasDistantChildren: Bool { distantChildren.load(ordering: .acquiring) }
 
   func noteDistantChild() { distantChildren.store(true, ordering: .releasing) }
 
-  /// What stands for `store`.
+  /// Returns the source that represents `store`.
   func source(for store: PersistentStore) -> StagedStore {
     stores.withLock { stores in
       if let staged = stores.first(where: { $0.store === store }) { return staged }
@@ -140,10 +144,10 @@ extension StagingArea {
     }
   }
 
-  /// What stands for the stores that children have asked for.
+  /// The sources that represent the stores that children have asked for.
   var stagedStores: [StagedStore] { stores.withLock { $0 } }
 
-  /// Forgets stores that are open no longer.
+  /// Removes stores that are no longer open.
   func forgetClosedStores() {
     let open = Set(persistentStoreCoordinator.persistentStores.map { ObjectIdentifier($0) })
     stores.withLock { stores in stores.removeAll { !open.contains(ObjectIdentifier($0.store)) } }
@@ -152,7 +156,7 @@ extension StagingArea {
 
 // MARK: PendingRecords
 
-/// What a context would do to the records of one entity, had it been saved.
+/// The changes of the records of one entity that a save of a context would make.
 struct PendingRecords: Sendable {
   /// New values of a record, by property ordinal.
   struct Update: Sendable {
@@ -167,16 +171,16 @@ struct PendingRecords: Sendable {
 }
 
 extension PendingRecords {
-  /// The records that are new, change or go.
+  /// The records that are inserted, changed or deleted.
   var references: [ReferenceID] { inserted.map(\.reference) + updated.map(\.reference) + deleted }
 
-  /// The records that change values of properties of `ordinals`, or go.
+  /// Returns the records with changed properties of `ordinals`, and the deleted ones.
   func references(changingAt ordinals: Set<Int>) -> [ReferenceID] {
     deleted + updated.filter { $0.values.contains { ordinals.contains($0.ordinal) } }.map(\.reference)
   }
 
-  /// Makes the changes in `table`, as far as that does not have them yet: the store may have been saved a moment ago, by the same
-  /// context or by another. The records that change get a version that no others have.
+  /// Applies the changes to `table`, as far as it does not contain them yet: the store may have been saved a moment
+  /// ago, by the same context or by another. Changed records get a version that no others have.
   func apply(to table: inout NodeTable, version: UInt64) throws(PersistenceError) {
     var updates: [NodeTable.RowUpdate] = []
     var insertions: [NodeTable.NewRow] = []
@@ -210,10 +214,10 @@ extension PendingRecords {
   }
 }
 
-/// The versions of records that no store has: no two changes in a process get the same, and no store reaches them.
+/// The versions of unsaved records: each change in a process gets another one, and no store reaches them.
 ///
-/// Records with the same version have the same values, so a version tells whether a record is as it was read. The reverse does not
-/// hold: a record gets another version when it is put together anew.
+/// Records with the same version have the same values, so a version determines whether a record is unchanged since it
+/// was read. The reverse does not hold: a record gets another version when it is assembled anew.
 enum StagedVersion {
   private static let last = Atomic<UInt64>(1 << 63)
 

@@ -1,16 +1,18 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// A fetch from a store as a parent would leave it: the store finds what the parent leaves alone, and what changes is looked at itself.
+/// A fetch from a store with a parent's changes: the store finds unchanged records, and changed ones are evaluated
+/// here.
 struct StagedSearch {
   private let fetch: RecordFetch
   private let view: StagedView
-  /// The records that may be found otherwise than the base has them: those that are new, change or go, and those that depend on such.
+  /// The records that may match differently from those in the base: the inserted, changed and deleted ones, and those
+  /// that depend on them.
   private let changed: Set<ReferenceID>
 
-  /// Nil where it cannot be told which records are found otherwise.
+  /// Creates a search; nil if the records that match differently cannot be determined.
   ///
-  /// - Parameter expressions: what is evaluated beside the predicate and the sort keys.
+  /// - Parameter expressions: the expressions that are evaluated besides the predicate and the sort keys.
   init?(_ fetch: RecordFetch, evaluating expressions: [CompiledExpression] = [], in view: StagedView) throws {
     let expressions = fetch.compiledSorts.map(\.expression) + expressions
     let dependencies = FetchDependencies(fetch.compiledPredicate, expressions, of: fetch.entity, in: view.model)
@@ -27,7 +29,7 @@ struct StagedSearch {
 }
 
 extension StagedSearch {
-  /// What is found; nil where the base does not find it.
+  /// Returns the found records; nil if the base does not find them.
   func find() throws -> FoundRecords? {
     guard let found = try view.base.find(changed.isEmpty ? fetch : fetch.limited(offset: 0, limit: candidateCount))
     else { return nil }
@@ -41,7 +43,7 @@ extension StagedSearch {
     return FoundRecords(rows: try references.compactMap { try table.row(of: $0) }, table: table)
   }
 
-  /// How many are found, whatever the limits are; nil where the base does not tell.
+  /// Returns the number of found records, ignoring limits; nil if the base does not count.
   func count() throws -> Int? {
     guard let count = try view.base.count(fetch) else { return nil }
     if changed.isEmpty { return count }
@@ -49,12 +51,12 @@ extension StagedSearch {
     return count - before.count + (try matchingChanges(view.read).count)
   }
 
-  /// Each record that changes may stand before one that is wanted.
+  /// Each changed record may precede one that is wanted.
   private var candidateCount: Int? {
     RecordFetch.limit(fetch.limit, behind: fetch.offset, among: changed.count)
   }
 
-  /// Those of the changed records that meet the condition, as `read` has them.
+  /// Returns those of the changed records that meet the condition, in the version that `read` returns.
   private func matchingChanges(
     _ read: @escaping (EntityDescription, [ReferenceID]) throws -> NodeTable
   ) throws -> [ReferenceID] {
@@ -78,7 +80,7 @@ extension StagedSearch {
 // MARK: Groups
 
 extension StagedSearch {
-  /// The groups; nil where the base does not make those of what it finds.
+  /// Returns the groups; nil if the base does not make groups.
   func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
     guard let stored = try view.base.groups(stored(fetch)) else { return nil }
     if changed.isEmpty { return stored }
@@ -94,7 +96,7 @@ extension StagedSearch {
     return groups.groups
   }
 
-  /// What is asked of the base: changes come to its groups.
+  /// Returns the request to the base, to whose groups changes are added.
   func stored(_ fetch: GroupFetch) -> GroupFetch {
     if changed.isEmpty { return fetch }
     let excluded = changed.union(fetch.excluded)
@@ -103,14 +105,14 @@ extension StagedSearch {
 }
 
 extension CompiledGrouping {
-  /// What is evaluated for each record.
+  /// The expressions that are evaluated for each record.
   var expressions: [CompiledExpression] { keys + aggregates.map(\.operand) }
 }
 
 // MARK: Order
 
 extension StagedSearch {
-  /// Both in the order of the fetch.
+  /// Returns both merged in the order of the fetch.
   ///
   /// - Parameter found: records in that order.
   private func merged(_ found: [ReferenceID], _ changes: [ReferenceID]) throws -> [ReferenceID] {
@@ -133,13 +135,13 @@ extension StagedSearch {
     return (places + Array(next..<found.count)).map { all[$0] }
   }
 
-  /// Whether a record comes before another one that the sort leaves alike: numbers are given in turn.
+  /// Returns whether a record comes before another one with equal sort keys: numbers are assigned in ascending order.
   private static func comes(_ left: ReferenceID, before right: ReferenceID) -> Bool {
     guard case .integer(let left) = left, case .integer(let right) = right else { return false }
     return left < right
   }
 
-  /// What each of the records is sorted by.
+  /// Returns the sort keys of each of the records.
   private func keys(_ references: [ReferenceID]) throws -> [[PropertyValue]] {
     let expressions = fetch.compiledSorts.map(\.expression)
     if expressions.isEmpty { return references.map { _ in [] } }
@@ -157,17 +159,17 @@ extension StagedSearch {
 // MARK: Dependents
 
 extension StagedView {
-  /// The records of an entity with what changes, as far as they have been read, with those that references name.
+  /// Returns the records of an entity with the changes, as far as they have been read, including those of `references`.
   fileprivate func read(_ entity: EntityDescription, _ references: [ReferenceID]) throws -> NodeTable {
     try version(of: entity, reading: references).table
   }
 
-  /// The records of an entity that lead to changed ones which a fetch looks at; nil where they cannot be told.
+  /// Returns the records of an entity that refer to changed ones that a fetch reads; nil if they cannot be determined.
   fileprivate func dependents(
     of entity: EntityDescription,
     _ dependencies: FetchDependencies
   ) throws -> Set<ReferenceID>? {
-    // What goes has led back to its origins before.
+    // Deleted records have referred back to their origins before.
     let reads: [(EntityDescription, [ReferenceID]) throws -> NodeTable] = [
       { try read($0, $1) }, { try base.table(of: $0, reading: $1) },
     ]
@@ -187,7 +189,7 @@ extension StagedView {
     return dependents
   }
 
-  /// The records from which `trail` leads to some, by the ordinal of their entity.
+  /// Returns the records from which `trail` reaches some of `references`, by the ordinal of their entity.
   private func origins(
     of references: [Int: [ReferenceID]],
     _ path: FetchDependencies.DependencyPath,

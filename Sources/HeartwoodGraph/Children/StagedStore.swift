@@ -2,22 +2,23 @@ import HeartwoodModel
 import HeartwoodStore
 import Synchronization
 
-/// A store as a parent context would leave it, were it saved now: what the parent's children read from and save to.
+/// A store with the changes of a parent context, as if the parent were saved now: the parent's children read from it
+/// and save to it.
 ///
-/// What a child saves is in the tables at once and waits for the parent to take it in, so a child needs not run where its parent
-/// does and never waits for it. Locks are taken from the child's side to the store's only.
+/// A child's save is in the tables immediately and waits for the parent to merge it, so that a child need not run in
+/// the isolation of its parent and never waits for it. Locks are acquired only from the child's side to the store's.
 final class StagedStore: RecordSource {
   private struct State {
-    /// What the parent itself reads from, with what it has published of its changes and what children have saved besides.
+    /// The parent's source, with the changes that the parent has published and those that children have saved.
     var view: StagedView
-    /// How far the numbers of former bases were ahead.
+    /// The sum by which the change numbers of former bases were ahead.
     var lead: UInt64 = 0
-    /// What the parent has published of its changes, by entity ordinal.
+    /// The changes that the parent has published, by entity ordinal.
     var pending: [Int: PendingRecords] = [:]
-    /// What children have saved and is not in ``pending`` yet.
+    /// The saves of children that are not in ``pending`` yet.
     var childSaves: [ChildSave] = []
 
-    /// What happens to the records of each entity, one after the other, by entity ordinal.
+    /// The changes of the records of each entity, one after the other, by entity ordinal.
     var changes: [Int: [PendingRecords]] {
       childSaves.reduce(into: pending.mapValues { [$0] }) { changes, childSave in
         for (ordinal, records) in childSave.records { changes[ordinal, default: []].append(records) }
@@ -25,15 +26,15 @@ final class StagedStore: RecordSource {
     }
   }
 
-  /// What one save of a child did.
+  /// The changes of one save of a child.
   struct ChildSave: Sendable {
     /// By entity ordinal.
     let records: [Int: PendingRecords]
-    /// What the child saved it over, by entity ordinal.
+    /// The tables on which the child's save is based, by entity ordinal.
     let tables: [NodeTable]
-    /// What the parent would have read when the child saved, by entity ordinal.
+    /// The tables that the parent would have read when the child saved, by entity ordinal.
     let bases: [NodeTable]
-    /// Whether the parent's context has it already.
+    /// Whether the parent's context has merged it already.
     fileprivate(set) var isTaken = false
   }
 
@@ -56,10 +57,10 @@ final class StagedStore: RecordSource {
 // MARK: Reading
 
 extension StagedStore {
-  // All grow only, so their sum is the same only where each is.
+  // All of them only grow, so their sum is the same only if each is.
   var changeNumber: UInt64 { state.withLock { $0.view.base.changeNumber &+ $0.lead } &+ changes.current }
 
-  /// What there is to be read now. Nobody waits for a store while it is taken.
+  /// The records that can be read now. Taking it does not wait for a store.
   private var view: StagedView { state.withLock { $0.view } }
 
   var readsAsNeeded: Bool { view.base.readsAsNeeded }
@@ -85,7 +86,7 @@ extension StagedStore {
   }
 }
 
-// MARK: What children save
+// MARK: Saves of children
 
 extension StagedStore {
   func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
@@ -166,18 +167,18 @@ extension ChangeSet {
 // MARK: For the parent
 
 extension StagedStore {
-  /// The first of the saves of children that have not been taken; nil if there is none.
+  /// The first of the saves of children that have not been merged; nil if there is none.
   var nextChildSave: ChildSave? { state.withLock { state in state.childSaves.first { !$0.isTaken } } }
 
-  /// Notes that it is taken. Children go on seeing it until ``publish(_:)`` replaces it.
+  /// Notes that it is merged. Children continue to see it until ``publish(_:over:)`` replaces it.
   func takeNextChildSave() {
     state.withLock { state in
       if let index = state.childSaves.firstIndex(where: { !$0.isTaken }) { state.childSaves[index].isTaken = true }
     }
   }
 
-  /// Lets children see the parent's changes, by entity ordinal, over what it reads from. They have in them what the parent took of
-  /// its children.
+  /// Publishes the parent's changes to children, by entity ordinal, over the parent's source. They include the saves of
+  /// children that the parent has merged.
   func publish(_ pending: [Int: PendingRecords], over base: any RecordSource) {
     let differs = state.withLock { state in
       let isOther = state.view.base !== base
@@ -198,16 +199,18 @@ extension StagedStore {
 
 // MARK: RecordSource
 
-/// Where a context reads records from and saves them to: an open store, or a store as a parent context would leave it.
+/// The source of a context's records, to which it also saves: an open store, or a store with a parent's changes.
 protocol RecordSource: RecordReading, AnyObject, Sendable {
-  /// The open store whose records these are in the end.
+  /// The open store to which the records belong in the end.
   var store: PersistentStore { get }
-  /// Grows with each change of the records. Read it first and a table after it: that is as this change left it, or newer.
+  /// Grows with each change of the records. Read it before a table: then the table is in the state after this change,
+  /// or newer.
   var changeNumber: UInt64 { get }
 
-  /// Takes all changes or none. The number of the commit is the ``changeNumber`` that it led to.
+  /// Takes all changes or none. The number of the commit is the ``changeNumber`` after it.
   ///
-  /// - Parameter origin: who saves. What goes to a parent is told as the parent's own, when that is saved.
+  /// - Parameter origin: the author of the save. Changes that are saved to a parent are reported as the parent's own,
+  ///   when the parent is saved.
   func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit
 }
 

@@ -2,27 +2,28 @@ import HeartwoodModel
 import HeartwoodStore
 import Synchronization
 
-/// A store as a parent context would leave it, with the changes of one moment: what does not change is read from below as it is needed.
+/// A store with the changes of a parent at one moment: unchanged records are read from the base on demand.
 struct StagedView: Sendable {
   /// The records of one entity.
   struct Version: Sendable {
     let table: NodeTable
-    /// The table of the base that it is built on.
+    /// The table of the base on which it is built.
     let base: NodeTable
-    /// The ``RecordSource/changeNumber`` of the base then.
+    /// The ``RecordSource/changeNumber`` of the base at that time.
     let baseNumber: UInt64
   }
 
-  /// What the parent itself reads from.
+  /// The source from which the parent itself reads.
   let base: any RecordSource
   let model: ManagedObjectModel
-  /// What happens to the records of each entity, one after the other, by entity ordinal.
+  /// The changes of the records of each entity, one after the other, by entity ordinal.
   let pending: [Int: [PendingRecords]]
   private let cache: Cache
 
   /// - Parameters:
-  ///   - versions: tables with these changes that have been put together already, by entity ordinal.
-  ///   - stamps: the versions that records get by the changes of each entity, for the state of the base that has the number.
+  ///   - versions: tables with these changes that were assembled already, by entity ordinal.
+  ///   - stamps: the versions that records get by the changes of each entity, for the state of the base with that
+  ///     number.
   init(
     base: any RecordSource,
     model: ManagedObjectModel,
@@ -37,11 +38,11 @@ struct StagedView: Sendable {
   }
 }
 
-// MARK: What has been put together
+// MARK: Assembled tables
 
 extension StagedView {
-  /// The versions that records get by changes, one for each element of ``pending``: they stay as long as the base does, so that a record which
-  /// is put together anew, when more has been read, is the same.
+  /// The versions that records get by changes, one for each element of ``pending``: they stay as long as the base does,
+  /// so that a record has the same version when it is assembled again after more was read.
   struct Stamps: Sendable {
     let baseNumber: UInt64
     var numbers: [UInt64]
@@ -57,10 +58,10 @@ extension StagedView {
     }
   }
 
-  /// The tables that have been put together, by entity ordinal.
+  /// The tables that were assembled, by entity ordinal.
   var knownVersions: [Int: Version] { cache.versions.withLock { $0 } }
 
-  /// The versions that records have got, by entity ordinal.
+  /// The versions that records have, by entity ordinal.
   var knownStamps: [Int: Stamps] { cache.stamps.withLock { $0 } }
 
   private func stamps(_ ordinal: Int, _ count: Int, baseNumber: UInt64) -> [UInt64] {
@@ -76,7 +77,7 @@ extension StagedView {
 // MARK: Reading
 
 extension StagedView {
-  /// The records of an entity that have been read so far, with those that change and those that `references` name.
+  /// Returns the records of an entity that have been read so far, with the changed ones and those of `references`.
   func version(of entity: EntityDescription, reading references: [ReferenceID] = []) throws -> Version {
     let number = base.changeNumber
     guard let changes = pending[entity.ordinal] else {
@@ -135,7 +136,7 @@ extension StagedView {
     pending.isEmpty ? try base.count(fetch) : try StagedSearch(fetch, in: self)?.count()
   }
 
-  /// How the base finds them: what changes is looked at record by record.
+  /// Returns the plan of the base: changed records are evaluated one by one.
   func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? {
     guard try pending.isEmpty || StagedSearch(fetch, in: self) != nil else { return nil }
     return try base.queryPlan(fetch)

@@ -1,38 +1,40 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// A context in the background: an actor that keeps it, with all its objects.
+/// An actor that owns a context and all its objects, for work in the background.
 ///
-/// What is done with the context is done in ``perform(_:)``. The compiler sees to it that no object gets out or in; what travels is
-/// an object's ``ManagedObject/objectID``, which is Sendable, or a value made of it.
+/// Use the context inside ``perform(_:)``. The compiler checks that no object enters or leaves the closure; pass an
+/// object's ``ManagedObject/objectID``, which is Sendable, or values instead.
 ///
 ///     let titles = try await background.perform { context in
 ///       try context.fetch(Book.self).compactMap(\.title)
 ///     }
 ///
-/// It runs on an executor of its own, not on Swift's cooperative threads: while it waits for a disk or for the save of another context, no
-/// other task of the program waits with it.
+/// The actor runs on an executor of its own instead of Swift's cooperative threads: while it waits for a disk or for
+/// the save of another context, it blocks no other task of the program.
 public actor BackgroundContext {
-  /// What the context, or the last of its parents, reads from and saves to.
+  /// The coordinator of the stores that the context, or its topmost parent, reads from and saves to.
   public nonisolated let persistentStoreCoordinator: PersistentStoreCoordinator
   nonisolated let stagingArea: StagingArea
   private let context: ManagedObjectContext
   private let executor = WaitingExecutor(label: "Heartwood.BackgroundContext")
 
-  /// The executor of the context, which no other actor shares.
+  /// The executor of the actor, which it shares with no other actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Makes a background context over the stores of a coordinator.
+  /// Creates a background context over the stores of a coordinator.
   public init(_ persistentStoreCoordinator: PersistentStoreCoordinator) {
     self.init(ManagedObjectContext(persistentStoreCoordinator))
   }
 
-  /// Makes a background context that is the child of another one.
+  /// Creates a background context that is a child of another one: its ``ManagedObjectContext/save()`` passes the
+  /// changes to the parent, and ``saveToPersistentStore()`` saves up to the stores.
   public init(parent: BackgroundContext) {
     self.init(ManagedObjectContext(parent: parent))
   }
 
-  /// Makes a background context that is the child of the main actor's view context.
+  /// Creates a background context that is a child of the main actor's view context: its ``ManagedObjectContext/save()``
+  /// passes the changes to the parent, and ``saveToPersistentStore()`` saves up to the stores.
   public init(parent: ViewContext) {
     self.init(ManagedObjectContext(parent: parent))
   }
@@ -43,20 +45,22 @@ public actor BackgroundContext {
     self.context = context
     let (host, executor) = (WeakHost(self), executor)
     context.notifier.setWake {
-      // Where the last reference to the host goes here, it goes where the context is used.
+      // If this releases the last reference to the host, it does so in the isolation of the context.
       executor.run { host.value?.assumeIsolated { $0.catchUp() } }
     }
   }
 
-  /// Runs `body` with the context, after all that was asked for before, and gives its result.
+  /// Runs `body` with the context, after all calls that were made before, and returns its result.
   ///
-  /// What children of other isolations have saved since the last call is taken in first. Changes that `body` leaves unsaved stay in
-  /// the context, and children see them from then on, which takes time in proportion to them.
+  /// The context first merges what children in other isolations have saved since the last call. Changes that `body`
+  /// does not save stay in the context, and children see them from then on, which takes time in proportion to the
+  /// changes.
   ///
   /// There is no `performAndWait`: a thread that waits for an actor may be the one that the actor needs.
   ///
-  /// - Parameter body: it runs in the isolation of this actor, and cannot suspend. Objects and contexts of others cannot be used in
-  ///   it, and those of this one cannot leave it.
+  /// - Parameter body: a closure that runs in the isolation of this actor and cannot suspend. It cannot use objects and
+  ///   contexts of other isolations, and those of this actor cannot leave it.
+  /// - Throws: what `body` throws.
   public func perform<Result, Failure: Error>(
     _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
@@ -65,10 +69,11 @@ public actor BackgroundContext {
     return try body(context)
   }
 
-  /// The ids of the objects that a request asks for. The context can be used while they are searched for.
+  /// Returns the ids of the objects that match a request. The context can be used during the search.
   ///
-  /// - Parameter progress: tells how far it has come, and stops it. Cancelling the task does so too.
-  /// - Throws: as ``ManagedObjectContext/fetch(_:)-(FetchRequest<Object>)``, and `CancellationError`.
+  /// - Parameter progress: reports how far the search has come, and can cancel it. Cancelling the task cancels the
+  ///   search too.
+  /// - Throws: the errors of ``ManagedObjectContext/fetch(_:)-(FetchRequest<Object>)``, and `CancellationError`.
   public func fetchObjectIDs<Object>(
     _ request: FetchRequest<Object>,
     progress: FetchProgress = FetchProgress()
@@ -92,11 +97,11 @@ public actor BackgroundContext {
 extension BackgroundContext: ContextHost {
   /// Saves the context and all its parents, up to the stores.
   ///
-  /// - Throws: what ``ManagedObjectContext/save()`` throws, of the first context that cannot be saved.
+  /// - Throws: what ``ManagedObjectContext/save()`` throws for the first context that cannot be saved.
   public func saveToPersistentStore() async throws {
     context.takeChildSaves()
     defer { endWork() }
-    // It may wait here, and nobody gets at the context in between.
+    // This may wait, and no other call reaches the context in between.
     try context.saveChain()
     try await context.topHost?.saveToPersistentStore()
   }

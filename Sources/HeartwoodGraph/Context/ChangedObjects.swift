@@ -1,14 +1,14 @@
 import HeartwoodStore
 
-/// Objects of stores' records, each at most once, found by their rows: entity by entity, in the order of the rows.
+/// A set of objects that have records in stores, found by their rows and ordered by entity and row.
 ///
-/// Inserting and removing are O(1); nothing is hashed as long as the objects are of one entity. Objects of records that only a parent
-/// context has may change their rows, so they come last, in the order in which they came.
+/// Inserting and removing are O(1); nothing is hashed as long as the objects are of one entity. Objects whose records
+/// only a parent context has may change their rows, so they come last, in the order of their insertion.
 struct ChangedObjects {
   /// Objects of one entity of one store.
   private struct Part {
     let binding: EntityBinding
-    /// By row, in chunks that are there where they are needed.
+    /// By row, in chunks that are allocated on demand.
     var chunks: ContiguousArray<ContiguousArray<ManagedObject?>> = []
   }
 
@@ -33,7 +33,7 @@ extension ChangedObjects {
     return objects
   }
 
-  /// The objects of the bindings that meet a condition. The others are not looked at.
+  /// Returns the objects of the bindings that meet a condition. It does not look at the others.
   func objects(_ condition: (EntityBinding) -> Bool) -> [ManagedObject] {
     var objects: [ManagedObject] = []
     forEach(where: condition) { objects.append($0) }
@@ -78,7 +78,7 @@ extension ChangedObjects {
       count = rowCount + staged.count
       return
     }
-    // It may have had no row when it came.
+    // The object may have had no row when it was inserted.
     if !staged.isEmpty, staged.contains(object) {
       staged.remove(object)
       count = rowCount + staged.count
@@ -95,7 +95,7 @@ extension ChangedObjects {
     if count == 0 { self = ChangedObjects() }
   }
 
-  /// Whether the object has no row that stays its own.
+  /// Returns whether the object has no permanent row.
   private static func isStaged(_ object: ManagedObject) -> Bool { object.binding.rowsMayMove || object.rowID == .none }
 
   private static func place(of object: ManagedObject) -> (chunk: Int, place: Int) {
@@ -122,7 +122,7 @@ extension ChangedObjects {
 
 // MARK: ObjectList
 
-/// Objects in the order in which they came, each at most once. Asking, appending and removing are O(1) amortised.
+/// Objects in the order of their insertion, each at most once. Lookups, insertions and removals are O(1) amortised.
 struct ObjectList {
   private var slots: [ManagedObject?] = []
   private var positions: [ObjectIdentifier: Int] = [:]

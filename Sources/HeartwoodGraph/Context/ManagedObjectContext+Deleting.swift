@@ -2,12 +2,13 @@ public import HeartwoodModel
 import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// Deletes an object, and does with the objects that its relationships lead to what their delete rules say.
+  /// Deletes an object, and applies the delete rules of its relationships to their destinations.
   ///
-  /// The record goes with the next save, which fails if a relationship denies it, and while something cannot be read that the delete rules
-  /// concern. An object that was never saved is gone at once. Deleting an object that is deleted already does nothing, and so does deleting
-  /// one that its context has let go of, which is logged. If another save has deleted the record of an object that has changes, these are
-  /// dropped, so that they are in no save's way any more.
+  /// The next save deletes the record. That save fails if a relationship denies the deletion, and as long as an object
+  /// that a delete rule concerns cannot be read. An object that was never saved is removed at once. Deleting an object
+  /// twice does nothing; deleting an object that the context no longer has does nothing and logs a warning. If another
+  /// save has deleted the record of an object with changes, these changes are dropped, so that they do not block
+  /// further saves.
   public func delete(_ object: ManagedObject) {
     guard has(object, "The object is of another context. Delete it in its own.") else {
       if !object.isDeleted { object.logDropped("a deletion") }
@@ -17,20 +18,21 @@ extension ManagedObjectContext {
     delete([object], takingNewest: false)
   }
 
-  /// Whether the context has an object; false if the object's context is gone or has let go of it.
+  /// Returns whether the context has an object: false if the object's context was deallocated or no longer has it.
   func has(_ object: ManagedObject, _ message: @autoclosure () -> String) -> Bool {
     guard let context = object.managedObjectContext else { return false }
     ProgrammerError.check(context === self, message())
     return true
   }
 
-  /// Does with objects that a relationship of a deleted object leads to by what others have saved what its delete rule says.
+  /// Applies the delete rule of a deleted object's relationship to the destinations that others have saved.
   func applyDeleteRule(of object: ManagedObject, _ ordinal: Int, toNewest ids: [ManagedObjectID]) {
     guard let rule = object.entity.properties[ordinal].relationship?.deleteRule, rule.concernsOthers else { return }
     delete(apply(rule, of: object, ordinal, to: ids, takingNewest: true), takingNewest: true)
   }
 
-  /// - Parameter takingNewest: whether all objects concerned take the newest values first: others may have let them lead to each other.
+  /// - Parameter takingNewest: whether all objects concerned take the newest values first: other saves may have changed
+  ///   their relationships to each other.
   private func delete(_ objects: [ManagedObject], takingNewest: Bool) {
     // A list instead of recursion: a chain of cascades may be longer than the stack is deep.
     var pending = objects
@@ -48,18 +50,18 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Lets an object do what it wants done before it goes. It may delete others that would delete it in their turn.
+  /// Calls `prepareForDeletion` on an object. The object may delete others that would delete it in their turn.
   private func prepareForDeletion(of object: ManagedObject) {
     object.state.insert(.deleting)
     object.prepareForDeletion()
     object.state.remove(.deleting)
   }
 
-  /// The objects of `ids` that have changes, and whose records are gone.
+  /// Returns those objects of `ids` that have changes and whose records are gone.
   private func abandonedObjects(_ ids: [ManagedObjectID]) -> [ManagedObject] {
     if pending.updated.isEmpty { return [] }
     return ids.compactMap { id in
-      // try?: objects that are held are found without their records, and a store that is closed holds none.
+      // try?: registered objects are found without their records, and a closed store has none.
       guard !id.isTemporaryID, let object = try? binding(keeping: id).heldObject(id.reference) else { return nil }
       return object.isUpdated && object.state.contains(.inaccessible) ? object : nil
     }
@@ -67,7 +69,7 @@ extension ManagedObjectContext {
 
   /// Drops the changes of an object whose record is gone, and the links that they have made.
   ///
-  /// - Returns: the objects that are to be deleted too.
+  /// - Returns: the objects to be deleted too.
   private func abandon(_ object: ManagedObject) -> [ManagedObject] {
     var cascade: [ManagedObject] = []
     for (ordinal, trait) in object.binding.traits.enumerated() where trait.attributeType == nil {
@@ -79,20 +81,20 @@ extension ManagedObjectContext {
     note(object, hasChanges: false)
     object.becomeFault()
     object.noticeLoss()
-    // That it is gone was told when it was found out.
+    // The loss was reported when it was noticed.
     notifier.forget(CollectionOfOne(object))
     return cascade
   }
 
-  /// Takes an object out, without a word to those that lead to it.
+  /// Marks an object as deleted, without changing the objects that refer to it.
   func markDeleted(_ object: ManagedObject) {
     recorder?.willRemove(object)
     if object.isInserted { pending.vanish(object) } else { pending.delete(object) }
     noteChange(object)
   }
 
-  /// Does with the object that a relationship of a deleted object leads to what the delete rule says, if it leads back still: it could not be
-  /// read when the object was deleted.
+  /// Applies the delete rule of a deleted object's relationship to a destination that still refers back to it. The
+  /// destination could not be read when the object was deleted.
   func applyDeleteRule(of object: ManagedObject, _ ordinal: Int, to other: ManagedObject) {
     guard let rule = object.entity.properties[ordinal].relationship?.deleteRule, rule.concernsOthers else { return }
     let inverse = object.binding.traits[ordinal].inverseOrdinal
@@ -104,12 +106,12 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Does with the objects that a deleted object leads to what the delete rules say: it could not be read when it was deleted.
+  /// Applies the delete rules of a deleted object that could not be read when it was deleted.
   func applyDeleteRules(of object: ManagedObject) {
     delete(applyDeleteRules(of: object, takingNewest: false), takingNewest: false)
   }
 
-  /// Returns the objects that are to be deleted too.
+  /// Applies delete rules, and returns the objects to be deleted too.
   private func applyDeleteRules(of object: ManagedObject, takingNewest: Bool) -> [ManagedObject] {
     var cascade: [ManagedObject] = []
     for (ordinal, property) in object.entity.properties.enumerated() {
@@ -120,7 +122,7 @@ extension ManagedObjectContext {
     return cascade
   }
 
-  /// Returns the objects that are to be deleted too.
+  /// Applies a delete rule, and returns the objects to be deleted too.
   private func apply(
     _ rule: DeleteRule,
     of object: ManagedObject,
@@ -135,7 +137,7 @@ extension ManagedObjectContext {
     let inverse = object.binding.traits[ordinal].inverseOrdinal
     if rule == .cascade {
       guard takingNewest, let inverse else { return others + abandonedObjects(ids) }
-      // What the context has put elsewhere stays, whatever others have let lead to it.
+      // Relationships that the context has changed stay, whatever other saves have set.
       return others.filter { $0.isPresent && $0.leads(inverse, to: object.objectID) }
     }
     if let inverse { RelationshipUpkeep.didDelete(object, inverse, from: others) }
@@ -144,7 +146,8 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObjectContext {
-  /// The objects of `ids`, to which a relationship leads or led. What is to be done with those that cannot be read is done when they can be.
+  /// Returns the readable objects of `ids`, the present or former destinations of a relationship. What is to be done
+  /// with the others is postponed until they can be read.
   func present(_ ids: [ManagedObjectID], from object: ManagedObject, _ ordinal: Int) -> [ManagedObject] {
     ids.compactMap { id in
       switch look(for: id) {
@@ -159,21 +162,26 @@ extension ManagedObjectContext {
 }
 
 extension DeleteRule {
-  /// Whether anything happens to the objects that a relationship leads to.
+  /// Whether the rule changes or deletes the destinations of a relationship.
   fileprivate var concernsOthers: Bool { self == .nullify || self == .cascade }
 }
 
 // MARK: Deleting all
 
 extension ManagedObjectContext {
-  /// Deletes the objects that a request asks for, and does what delete rules say; see ``delete(_:)``. The records go with the next save.
+  /// Deletes the objects that match a request, and applies delete rules as ``delete(_:)`` does. The next save deletes
+  /// the records.
   ///
-  /// Every object is made and asked: `prepareForDeletion` is called, and all can be undone. ``truncate(_:)`` and `BatchDeleteRequest`
-  /// make no objects.
+  ///     let count = try context.deleteAll(FetchRequest<Item>())
+  ///     try context.save()
   ///
-  /// - Returns: how many objects the request asked for.
-  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``; nothing is deleted then. Also what reading the objects throws that delete rules concern:
-  ///   the next save deletes these too, and fails while they cannot be read.
+  /// This creates every object and calls its `prepareForDeletion`, and the deletion can be undone. ``truncate(_:)`` and
+  /// `BatchDeleteRequest` create no objects.
+  ///
+  /// - Returns: the number of objects that match the request.
+  /// - Throws: the errors of ``fetch(_:)-(FetchRequest<Object>)``, before anything is deleted. Also the errors of
+  ///   reading the objects that delete rules concern: the next save deletes these too, and fails as long as they cannot
+  ///   be read.
   @discardableResult
   public func deleteAll<Object>(_ request: FetchRequest<Object>) throws -> Int {
     let objects = try fetch(request)
@@ -181,7 +189,7 @@ extension ManagedObjectContext {
     return objects.count
   }
 
-  /// Deletes the objects of the entity of `objectClass`, those that meet a condition if there is one; see
+  /// Deletes all objects of the entity of `objectClass` that meet a condition, or all its objects if there is none; see
   /// ``deleteAll(_:)``.
   @discardableResult
   public func deleteAll<Object: ManagedObject>(
@@ -195,22 +203,23 @@ extension ManagedObjectContext {
 // MARK: Truncating
 
 extension ManagedObjectContext {
-  /// Deletes all records of the entity of `objectClass` and its subentities, at once and without objects.
+  /// Deletes all records of the entity of `objectClass` and its subentities immediately, without creating objects.
   ///
-  /// It is a `BatchDeleteRequest`: every kind of store can do it, the records are gone from the stores when it returns, past this
-  /// context and all above it, and no rollback or undo brings them back. Delete rules hold; `prepareForDeletion` is not called. This
-  /// context follows: its objects of those records are gone with their changes, its new objects of the entity are deleted, and nothing
-  /// leads to them. Use ``deleteAll(_:where:)`` for what a save decides on.
+  /// This runs a `BatchDeleteRequest`, which every kind of store supports. When it returns, the records are gone from
+  /// the stores, bypassing this context and its parents, and neither rollback nor undo restores them. Delete rules are
+  /// applied; `prepareForDeletion` is not called. This context is updated: its objects of those records are deleted and
+  /// lose their changes, its new objects of the entity are deleted, and no relationship refers to them any more. To
+  /// delete objects with the next save, use ``deleteAll(_:where:)``.
   ///
-  /// - Returns: how many records it was, with those that delete rules took along.
-  /// - Throws: ``PersistenceError/Code/validationFailed`` where a relationship denies it or has to lead somewhere, and what saving throws.
-  ///   The stores that had it done by then have it done.
+  /// - Returns: the number of deleted records, including those that delete rules have deleted.
+  /// - Throws: ``PersistenceError/Code/validationFailed`` if a relationship denies the deletion or must not be empty,
+  ///   and the errors of saving. Stores that were truncated before the error stay truncated.
   @discardableResult
   public func truncate<Object: ManagedObject>(_ objectClass: Object.Type) throws -> Int {
     try truncate(try persistentStoreCoordinator.objectClasses.entity(for: objectClass))
   }
 
-  /// Deletes all records of an entity and its subentities, at once and without objects; see ``truncate(_:)``.
+  /// Deletes all records of an entity and its subentities immediately, without creating objects; see ``truncate(_:)``.
   @discardableResult
   public func truncate(entityName: String) throws -> Int {
     try truncate(try entity(named: entityName))
@@ -226,7 +235,7 @@ extension ManagedObjectContext {
     return result.count
   }
 
-  /// Lets no change be saved of records that are gone, and nothing that is saved lead to them.
+  /// Drops all changes of records that are gone, and all links to them in objects with changes.
   private func forgetChanges(of gone: Set<ManagedObjectID>) {
     for object in pending.deleted.objects where gone.contains(object.objectID) { finishDeletion(of: object) }
     for object in pending.updated.objects where gone.contains(object.objectID) { refresh(object, mergeChanges: false) }
@@ -235,7 +244,7 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Lets no relationship lead to records that are gone.
+  /// Removes records that are gone from all relationships of the object.
   fileprivate final func unlink(from gone: Set<ManagedObjectID>) {
     for (ordinal, trait) in binding.traits.enumerated() where trait.attributeType == nil {
       for id in value(at: ordinal).objectIDs where gone.contains(id) { unlink(ordinal, from: id) }

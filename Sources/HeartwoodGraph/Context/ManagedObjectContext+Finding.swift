@@ -2,22 +2,23 @@ public import HeartwoodModel
 public import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// The object of `objectID` if somebody holds it or it has changes, or nil.
+  /// Returns the object of `objectID` if it is registered: if it is referenced elsewhere or has changes. Otherwise nil.
   ///
-  /// If the records cannot be read that tell, it is nil, and the failure is among ``readFailures``; ``existingObject(with:)`` throws it.
+  /// The result is also nil if a record that the answer depends on cannot be read; the failure is added to
+  /// ``readFailures``. ``existingObject(with:)`` throws it.
   public func registeredObject(for objectID: ManagedObjectID) -> ManagedObject? {
     do {
       return try findRegistered(objectID)
     } catch {
-      // Of a store that is not open, nothing is registered.
+      // Nothing is registered for a store that is not open.
       if error.code != .storeNotOpen { noteReadFailure(.unreadable([objectID], error)) }
       return nil
     }
   }
 
-  /// The object of `objectID` if somebody holds it or it has changes, or nil.
+  /// Returns the object of `objectID` if it is referenced elsewhere or has changes. Otherwise nil.
   ///
-  /// - Throws: what reading records throws, and ``PersistenceError/Code/storeNotOpen``.
+  /// - Throws: the errors of reading records, and ``PersistenceError/Code/storeNotOpen``.
   func findRegistered(_ objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject? {
     followConversions()
     if let object = pending.inserted[objectID] { return object }
@@ -28,14 +29,14 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The object of `objectID`, as a fault where it was not registered yet.
+  /// Returns the object of `objectID`, a fault if it was not registered yet.
   ///
-  /// An object that has read its values is found though its record may be gone by now: to its context it is there until it is
-  /// refreshed.
+  /// An object that has read its values is found even if its record has been deleted since: its context keeps it until
+  /// it is refreshed.
   ///
-  /// - Throws: ``PersistenceError/Code/objectNotFound`` where there is no such record (any more),
-  ///   ``PersistenceError/Code/storeNotOpen``, ``PersistenceError/Code/coordinatorClosed``, and what reading the record can throw, such as
-  ///   ``PersistenceError/Code/storeBusy``.
+  /// - Throws: ``PersistenceError/Code/objectNotFound`` if there is no such record (any more),
+  ///   ``PersistenceError/Code/storeNotOpen``, ``PersistenceError/Code/coordinatorClosed``, and the errors of reading
+  ///   the record, such as ``PersistenceError/Code/storeBusy``.
   public func existingObject(with objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject {
     try persistentStoreCoordinator.checkNotClosed()
     takeWaitingChildSaves()
@@ -50,12 +51,12 @@ extension ManagedObjectContext {
     )
   }
 
-  /// What is found out when a record is looked for.
+  /// The result of looking for a record.
   enum Finding {
     case present(ManagedObject)
-    /// There is no such record, or no longer.
+    /// The record does not exist, or no longer.
     case gone
-    /// Nobody knows whether it is there.
+    /// It is unknown whether the record exists.
     case unreadable(PersistenceError)
   }
 
@@ -68,8 +69,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The object of `objectID`, or nil if there is none (any more). One that cannot be read is noted, and left out: what is done with the
-  /// answer must be nothing but to show it, or be done while the context is ``reading(_:)``.
+  /// Returns the object of `objectID`, or nil if there is none (any more). If the record cannot be read, the failure is
+  /// noted and the result is nil: use the result only to show it, or call this inside ``reading(_:)``.
   func objectIfPresent(_ objectID: ManagedObjectID) -> ManagedObject? {
     switch look(for: objectID) {
     case .present(let object): return object
@@ -80,9 +81,9 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The objects of `ids`, without those that there are not (any more), and those that cannot be read.
+  /// Returns the objects of `ids` that exist and can be read.
   ///
-  /// - Parameter unread: gets the ids of these, with the reason.
+  /// - Parameter unread: is called with the ids of the records that cannot be read, and the error.
   func objectsIfPresent(
     _ ids: [ManagedObjectID],
     _ unread: inout [(id: ManagedObjectID, error: PersistenceError)]
@@ -96,41 +97,42 @@ extension ManagedObjectContext {
         return nil
       }
     }
-    // try?: each is looked for by itself then, and what cannot be read is found out there.
+    // try?: then each is looked up by itself, which notes what cannot be read.
     guard pending.inserted.isEmpty, let first = ids.first, !first.isTemporaryID,
       let binding = try? binding(keeping: first),
       !binding.rowsMayMove
     else {
       return ids.compactMap(find)
     }
-    // Mostly all are of one entity and known. One copy of the table serves them all: nothing is read in between.
+    // Usually all are of one entity and known. One copy of the table serves them all: nothing is read in between.
     let table = binding.table
     return ids.compactMap { id in
-      // try?: it is looked for by itself then, and what cannot be read is found out there.
+      // try?: then it is looked up by itself, which notes what cannot be read.
       guard id.scope === first.scope, let row = try? table.row(of: id.reference) else { return find(id) }
       return binding.object(row)
     }
   }
 
-  /// Reads the records of `ids` together, where they are not known yet. One that cannot be read is found out when it is looked for.
+  /// Reads the records of `ids` together, as far as they are not known yet. Errors are noted later, when a record is
+  /// looked up.
   ///
-  /// - Parameter neighbours: what will be asked for next, most likely, and is read with them.
+  /// - Parameter neighbours: the ids that are most likely asked for next, whose records are read at the same time.
   func readAhead(_ ids: [ManagedObjectID], with neighbours: () -> [ManagedObjectID]) {
-    // What is read together is asked for the first alone: mostly there is nothing to be read.
-    // try?: one that cannot be read is found out when it is looked for.
+    // Checking the first record is enough, since records are read together: usually there is nothing to read. try?: a
+    // record that cannot be read is noted when it is looked up.
     guard !ids[0].isTemporaryID, let first = try? binding(keeping: ids[0]), first.isPartial,
       !first.knows(ids[0].reference)
     else { return }
     let all = (ids + neighbours()).filter { !$0.isTemporaryID }
     for (_, ids) in Dictionary(grouping: all, by: { ObjectIdentifier($0.scope) }) {
-      // try?: as above. Neighbours that cannot be read are no concern of whoever asks for the others.
+      // try?: as above. Neighbours that cannot be read do not concern the caller.
       try? binding(keeping: ids[0]).read(ids.map(\.reference))
     }
   }
 
-  /// The object of `objectID`, or nil where there is none (any more).
+  /// Returns the object of `objectID`, or nil if there is none (any more).
   ///
-  /// - Throws: what reading its record throws, and ``PersistenceError/Code/storeNotOpen``.
+  /// - Throws: the errors of reading its record, and ``PersistenceError/Code/storeNotOpen``.
   func find(_ objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject? {
     followConversions()
     if let object = pending.inserted[objectID] { return object }

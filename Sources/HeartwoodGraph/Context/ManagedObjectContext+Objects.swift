@@ -2,12 +2,13 @@ public import HeartwoodModel
 public import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// The object of `objectID`, as a fault where it was not registered yet. A record of an incremental store is read where it was not before.
+  /// Returns the object of `objectID`, a fault if it was not registered yet. A record of an incremental store is read
+  /// if it was not read before.
   ///
-  /// If there is no such record (any more), or its store is not open, the object is one that counts as deleted and has no values. If the record
-  /// cannot be read now, the object has no values for the time being, and the failure is among ``readFailures``: they are read as soon as
-  /// they can be, and a save of its changes fails until then. ``existingObject(with:)`` throws in these cases, and says why. The entity of the
-  /// id must be one of the model.
+  /// If there is no such record (any more), or its store is not open, the result is an object that counts as deleted
+  /// and has no values. If the record cannot be read now, the object has no values for the time being, and the failure
+  /// is added to ``readFailures``: the values are read as soon as that is possible, and a save of the object's changes
+  /// fails until then. ``existingObject(with:)`` throws in these cases. The entity of the id must belong to the model.
   public func object(with objectID: ManagedObjectID) -> ManagedObject {
     takeWaitingChildSaves()
     switch look(for: objectID) {
@@ -31,20 +32,20 @@ extension ManagedObjectContext {
     return binding.makeObject(.changed(changes), .none, .inaccessible)
   }
 
-  /// The object of a record that cannot be read; nil if the store is not open that keeps it.
+  /// Returns an object for a record that cannot be read; nil if its store is not open.
   private func unreadObject(_ id: ManagedObjectID) -> ManagedObject? {
-    // try?: the failure has been noted; without an open store there is nothing that could be read later.
+    // try?: the failure has been noted; without an open store nothing could be read later.
     guard let store = try? persistentStoreCoordinator.store(keeping: id),
       let entity = try? entity(named: id.entity.name)
     else { return nil }
     return binding(for: entity, in: store).unreadObject(id.reference)
   }
 
-  /// Lets all objects that stores have take the newest values, with their own changes on top; see ``refresh(_:mergeChanges:)``. A
-  /// pinned context moves on to the newest version.
+  /// Refreshes all objects that have records in stores: they take the newest values and keep their own changes on top;
+  /// see ``refresh(_:mergeChanges:)``. A pinned context moves on to the newest version.
   public func refreshAllObjects() {
     finishSaveUnderWay()
-    // What was done before is told apart, and can be undone; what this does cannot.
+    // Earlier changes are reported separately and can be undone; the refresh cannot.
     tellChangeEvent()
     registerPendingChanges()
     advanceQueryGeneration()
@@ -60,18 +61,19 @@ extension ManagedObjectContext {
     notifier.tellObjectChanges(refreshed)
   }
 
-  /// Lets the next save fail where somebody else has saved `object` since it was read, also where the save does not change it.
+  /// Makes the next save fail if `object` was saved elsewhere since it was read, even if the save does not change it.
   ///
-  /// They are compared at the moment of the save, as the store makes its changes: no other save comes between. Only where nothing of
-  /// the object's store is saved, they are compared just before. Merge policies do not resolve it. Objects that the save changes
-  /// are checked anyway. New objects and faults have nothing to compare.
+  /// The store compares the records at the moment of the save, as it makes its changes: no other save comes between. If
+  /// the save changes nothing in the object's store, they are compared just before. Merge policies do not resolve this
+  /// conflict. Objects that the save changes are always checked. New objects and faults have nothing to compare.
   public func detectConflicts(for object: ManagedObject) {
     if has(object, "The object is of another context. Detect conflicts in its own.") {
       saveProgress.lock(object)
     }
   }
 
-  /// Compares the objects that ``detectConflicts(for:)`` was called for with the newest records.
+  /// Compares the objects for which ``detectConflicts(for:)`` was called with the newest records, and throws if there
+  /// are conflicts.
   func checkWatchedObjects() throws {
     var conflicts: [ManagedObject] = []
     for object in comparableObjects {
@@ -92,7 +94,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// What a save to `store` expects of objects that it does not change.
+  /// Returns the preconditions of a save to `store` for objects that it does not change.
   func preconditions(of store: PersistentStore) -> [RecordPrecondition] {
     comparableObjects.filter { $0.binding.store === store && !$0.hasChanges }.map { object in
       RecordPrecondition(objectID: object.objectID, version: object.baseVersion)
@@ -107,10 +109,15 @@ extension ManagedObjectContext {
 // MARK: Inserting
 
 extension ManagedObjectContext {
-  /// Makes a new object of the entity of `objectClass`, with the model's default values.
+  /// Inserts a new object of the entity of `objectClass`, with the model's default values. It does no I/O; the next
+  /// ``save()`` writes the object.
   ///
-  /// - Throws: ``PersistenceError/Code/entityUnknown`` where the class is not one of the coordinator's, or its entity is abstract;
-  ///   ``PersistenceError/Code/coordinatorClosed``.
+  ///     let book = try context.insert(Book.self)
+  ///     book.title = "Emma"
+  ///     try context.save()
+  ///
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` if the class is not one of the coordinator's, or its entity is
+  ///   abstract; ``PersistenceError/Code/coordinatorClosed``.
   public func insert<Object: ManagedObject>(_ objectClass: Object.Type) throws(PersistenceError) -> Object {
     let entity = try persistentStoreCoordinator.objectClasses.entity(for: objectClass)
     guard let object = try insert(entity) as? Object else {
@@ -119,9 +126,9 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// Makes a new object of the entity called `entityName`, with the model's default values.
+  /// Inserts a new object of the entity called `entityName`, with the model's default values.
   ///
-  /// - Throws: ``PersistenceError/Code/entityUnknown`` where there is no such entity, or it is abstract;
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` if there is no such entity, or it is abstract;
   ///   ``PersistenceError/Code/coordinatorClosed``.
   public func insert(entityName: String) throws(PersistenceError) -> ManagedObject {
     try insert(try entity(named: entityName))
@@ -157,11 +164,11 @@ extension ManagedObjectContext {
 // MARK: Life cycle
 
 extension ManagedObjectContext {
-  /// How often objects may change each other while they are told that they will be saved.
+  /// How many rounds of `willSave` may change further objects.
   private static var mostRounds: Int { 1000 }
 
-  /// Tells the objects with changes that they will be saved, and those that this changes as well, until nothing changes any more.
-  /// What children have saved is among them.
+  /// Calls `willSave` on the objects with changes, and on those that this changes, until nothing changes any more. It
+  /// includes the objects that children have saved.
   ///
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``.
   func tellObjectsWillSave() throws(PersistenceError) {
@@ -190,7 +197,7 @@ extension ManagedObjectContext {
 }
 
 extension PendingSave {
-  /// Tells the objects of a save that it is done.
+  /// Calls `didSave` on the objects of a save.
   func tellDidSave() {
     for insertion in inserted { for object in insertion.objects { object.didSave() } }
     for object in updated + deleted { object.didSave() }

@@ -2,32 +2,36 @@ import HeartwoodModel
 public import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// What could not be read by calls that cannot throw, the newest last: at most the last hundred failures.
+  /// The failures to read records in calls that cannot throw, the newest last: at most the last hundred.
   ///
-  /// A getter such as `list.items` gives what could be read, and leaves the failure here, with the ids of the records, the entity and the
-  /// property in its ``PersistenceError/context``, and the cause as its ``PersistenceError/underlyingError``. The coordinator's logger is told, too.
+  /// A getter such as `list.items` returns what could be read, and adds the failure here, with the ids of the records,
+  /// the entity and the property in its ``PersistenceError/context``, and the cause as its
+  /// ``PersistenceError/underlyingError``. The coordinator's logger logs it too.
   ///
   ///     show(list.items)
   ///     if let failure = context.takeReadFailures().last { show(failure) }
   ///
-  /// To have the failure thrown instead, use ``ManagedObject/read(_:)-(ToManyKey<Destination>)`` or ``reading(_:)``. A change or a deletion that
-  /// depends on what could not be read is made once it can be, before the next save; ``save()`` throws while it cannot.
+  /// To have the failure thrown instead, use ``ManagedObject/read(_:)-(ToManyKey<Destination>)`` or ``reading(_:)``. A
+  /// change or a deletion that depends on unreadable records is postponed until they can be read, at the latest to the
+  /// next save; ``save()`` throws as long as they cannot be read.
   public var readFailures: [PersistenceError] { failures.all }
 
-  /// Returns ``readFailures``, and forgets them.
+  /// Returns ``readFailures``, and clears them.
   @discardableResult
   public func takeReadFailures() -> [PersistenceError] {
     defer { failures.forget() }
     return failures.all
   }
 
-  /// Calls `body`, and throws the first thing that could not be read in it, where a getter alone would give what is known.
+  /// Calls `body`, and throws the first failure to read a record in it, in cases in which a getter alone would return
+  /// what is known.
   ///
   ///     let titles = try context.reading { list.items.map(\.title) }
   ///
-  /// Changes that `body` makes stay, whether it throws or not. What is thrown is not among ``readFailures``.
+  /// Changes that `body` makes stay, whether it throws or not. The failure that is thrown is not added to
+  /// ``readFailures``.
   ///
-  /// - Throws: what `body` throws, and else a ``PersistenceError`` that names the records in its context.
+  /// - Throws: the error of `body`, or else a ``PersistenceError`` with the ids of the records in its context.
   public func reading<Result>(_ body: () throws -> Result) throws -> Result {
     let outer = failures.beginCatching()
     let result = Swift.Result(catching: body)
@@ -37,7 +41,7 @@ extension ManagedObjectContext {
     return value
   }
 
-  /// The same for what throws errors of ours.
+  /// As ``reading(_:)``, for a closure that throws only `PersistenceError`.
   func readingOnly<Result>(_ body: () throws(PersistenceError) -> Result) throws(PersistenceError) -> Result {
     let outer = failures.beginCatching()
     let result: Swift.Result<Result, PersistenceError>
@@ -52,14 +56,14 @@ extension ManagedObjectContext {
     return value
   }
 
-  /// Notes what could not be read, for the call that throws it or for whoever asks.
+  /// Notes a failure to read, for the call under way that can throw it or else for ``readFailures``.
   func noteReadFailure(_ error: PersistenceError) {
     if failures.note(error) { persistentStoreCoordinator.logReadFailure(error) }
   }
 }
 
 extension ManagedObject {
-  /// Calls `body`, and throws the first thing that could not be read in it.
+  /// Calls `body`, and throws the first failure to read a record in it.
   final func reading<Result>(_ body: () throws(PersistenceError) -> Result) throws(PersistenceError) -> Result {
     guard let context = managedObjectContext else { return try body() }
     return try context.readingOnly(body)
@@ -68,16 +72,16 @@ extension ManagedObject {
 
 // MARK: ReadFailures
 
-/// What a context could not read.
+/// The read failures of a context.
 ///
-/// A failure is kept here or thrown by the call that it happened in, and never both.
+/// A failure is either kept here or thrown by the call that it happened in, never both.
 final class ReadFailures {
-  /// The oldest failures are forgotten once there are more.
+  /// The number of failures that are kept. Older ones are dropped.
   static let mostFailures = 100
 
   /// The failures that no call has thrown, the newest last.
   private(set) var all: [PersistenceError] = []
-  /// Whether a call that can throw is under way, which takes the failures.
+  /// Whether a call is under way that throws the failures.
   private var isCatching = false
   /// The first failure of that call.
   private var caught: PersistenceError?
@@ -86,7 +90,7 @@ final class ReadFailures {
 extension ReadFailures {
   /// Notes a failure.
   ///
-  /// - Returns: whether it is a new one that nobody throws.
+  /// - Returns: whether it is a new one that no call throws.
   func note(_ error: PersistenceError) -> Bool {
     if isCatching {
       caught = caught ?? error
@@ -101,16 +105,16 @@ extension ReadFailures {
 
   func forget() { all = [] }
 
-  /// What a call has to put back when it ends.
+  /// The state that a call has to restore when it ends.
   typealias Outer = (isCatching: Bool, caught: PersistenceError?)
 
-  /// Begins a call that throws what cannot be read.
+  /// Begins a call that throws read failures.
   func beginCatching() -> Outer {
     defer { (isCatching, caught) = (true, nil) }
     return (isCatching, caught)
   }
 
-  /// Ends it, and returns the first failure.
+  /// Ends the call, and returns its first failure.
   func endCatching(_ outer: Outer) -> PersistenceError? {
     defer { (isCatching, caught) = outer }
     return caught
@@ -118,18 +122,18 @@ extension ReadFailures {
 }
 
 extension PersistenceError {
-  /// Whether both say the same of the same records.
+  /// Returns whether both are the same failure for the same records.
   fileprivate func isSameFailure(as other: PersistenceError) -> Bool {
     code == other.code && message == other.message && context.entity == other.context.entity
       && context.property == other.context.property && context.objectIDs == other.context.objectIDs
   }
 
-  /// The failure to read records.
+  /// Returns the error for records that could not be read.
   ///
   /// - Parameters:
-  ///   - ids: the records.
-  ///   - place: the entity and the property that were asked for, if it was a property.
-  ///   - entity: the entity of the records, if these are not known.
+  ///   - ids: the ids of the records.
+  ///   - place: the entity and the property that was read, if a property was read.
+  ///   - entity: the entity of the records, if their ids are not known.
   static func unreadable(
     _ ids: [ManagedObjectID],
     for place: (entity: EntityDescription, ordinal: Int)? = nil,

@@ -2,8 +2,8 @@ import HeartwoodModel
 import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// Forgets all changes: new objects vanish, changed and deleted ones are again what they were when they were read. Nothing that
-  /// was done before can be undone.
+  /// Discards all changes: new objects are removed, and changed and deleted ones get back the values that they had when
+  /// they were read. Earlier changes can no longer be undone.
   public func rollback() {
     finishSaveUnderWay()
     takeWaitingChildSaves()
@@ -22,8 +22,8 @@ extension ManagedObjectContext {
     tellChangeEvent()
   }
 
-  /// Forgets all objects and all changes, and what could be undone. Objects that somebody still holds keep the values that they have read;
-  /// they can neither be changed nor followed any more.
+  /// Releases all objects, and discards all changes and the undo history. Objects that are still referenced keep the
+  /// values that they have read; they can neither be changed nor can their relationships be followed any more.
   public func reset() {
     finishSaveUnderWay()
     takeWaitingChildSaves()
@@ -37,20 +37,21 @@ extension ManagedObjectContext {
     notifier.liveResults.contextWasReset()
   }
 
-  /// Takes the newest values of an object from its store, as soon as one is read. It becomes a fault, unless it has changes that
-  /// stay. New and deleted objects are left as they are.
+  /// Makes an object take the newest values from its store when the next value is read. It becomes a fault, unless it
+  /// keeps changes. New and deleted objects are left as they are.
   ///
-  /// - Parameter mergeChanges: whether the object's own changes stay on top of them; otherwise they are lost. Of a to-many relationship
-  ///   they are what has come to it and gone from it: what others have added stays too, behind the rest where there is an order, unless
-  ///   the context has deleted it or let it lead elsewhere. The other ends follow. Merging makes an object fit to be saved whose save was a
-  ///   conflict.
+  /// - Parameter mergeChanges: whether the object keeps its own changes on top of the newest values; otherwise they are
+  ///   lost. For a to-many relationship, the changes are the added and removed destinations: destinations that other
+  ///   saves have added stay too, after the others if the relationship is ordered, unless the context has deleted them
+  ///   or set them elsewhere. The inverse relationships are updated. After a save has failed with a conflict, merging
+  ///   makes the object savable.
   ///
-  /// Refreshing an object that its context has let go of does nothing.
+  /// Refreshing an object that the context no longer has does nothing.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     guard has(object, "The object is of another context. Refresh it in its own.") else { return }
     finishSaveUnderWay()
     guard canBeRefreshed(object) else { return }
-    // What was done before is told apart.
+    // Earlier changes are reported separately.
     tellChangeEvent()
     if !mergeChanges, object.isUpdated { saveProgress.noteOneSided(object.objectID) }
     RelationshipUpkeep(self).refreshing(mergeChanges ? [object] : []) { unread in
@@ -58,10 +59,10 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Refreshes an object, and leaves the objects alone that it leads to.
+  /// Refreshes an object, but not the destinations of its relationships.
   func reread(_ object: ManagedObject, mergeChanges: Bool) {
     guard canBeRefreshed(object) else { return }
-    // What was done before can be undone; what this does cannot.
+    // Earlier changes can be undone; the refresh cannot.
     registerPendingChanges()
     renew(object, mergeChanges: mergeChanges)
     notifier.forget(CollectionOfOne(object))
@@ -85,7 +86,7 @@ extension ManagedObjectContext {
     if object.rowID != .none { object.state.remove(.inaccessible) }
     object.becomeFault()
     object.didTurnIntoFault()
-    // What is known to be gone does not seem to be there until a value is read.
+    // An object that is known to be gone is reported as such before a value is read.
     if wasLost { object.noticeLoss() }
   }
 

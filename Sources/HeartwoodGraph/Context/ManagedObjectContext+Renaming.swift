@@ -3,7 +3,7 @@ import HeartwoodStore
 import Synchronization
 
 extension ManagedObjectContext {
-  /// Lets all that the context has name records by the names that they have now.
+  /// Replaces the references of records in everything that the context has by their new ones.
   func takeNames(of records: RenamedRecords, _ bindings: [EntityBinding]) {
     for binding in bindings { takeNames(of: records, binding) }
     let newID = { (id: ManagedObjectID) in records.newID(id) ?? id }
@@ -20,7 +20,7 @@ extension ManagedObjectContext {
     if !notifier.liveResults.isEmpty { notifier.liveResults.objectsWereRenamed(registeredObjects) }
   }
 
-  /// What has been read and not changed is read anew, in its new names.
+  /// Reads unchanged values anew, with the new references.
   private func takeNames(of records: RenamedRecords, _ binding: EntityBinding) {
     do {
       try binding.synchronize()
@@ -52,7 +52,7 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Lets changes stay on top of the same record with other names.
+  /// Rebases changes on the same record under its new reference.
   final func rebase(_ changes: ObjectChanges, on records: RenamedRecords) {
     guard let group = changes.group, let newest = binding.liveGroup(of: rowID) else { return }
     if !binding.isNewest(rowID, of: group, records) {
@@ -65,7 +65,7 @@ extension ManagedObject {
 }
 
 extension EntityBinding {
-  /// Whether the newest version of a record, which has other names than `group`, is the same for the rest.
+  /// Returns whether the newest version of a record equals `group` apart from the new references.
   fileprivate func isNewest(_ row: RowID, of group: RowGroup, _ records: RenamedRecords) -> Bool {
     guard let newest = liveGroup(of: row) else { return false }
     return group.versions[row.row] == newest.versions[row.row]
@@ -75,13 +75,13 @@ extension EntityBinding {
 
 // MARK: RenamedRecords
 
-/// Two stores with the same records in the same rows, under other references.
+/// The records of two stores that are the same, in the same rows, under other references.
 struct RenamedRecords: Sendable {
   private let former: PersistentStore
   private let successor: PersistentStore
   private let unsavedNames: UnsavedNames
 
-  /// - Returns: nil where all records keep their references.
+  /// - Returns: nil if all records keep their references.
   init?(_ former: PersistentStore, _ successor: PersistentStore, _ unsavedNames: UnsavedNames) {
     let kinds = { (store: PersistentStore) in Set(store.typeDescription.capabilities.referenceKinds) }
     guard successor.engine.hasRenamedRecords || !kinds(successor).isSuperset(of: kinds(former)) else { return nil }
@@ -92,7 +92,7 @@ struct RenamedRecords: Sendable {
 
   func isSame(as other: RenamedRecords) -> Bool { former === other.former && successor === other.successor }
 
-  /// What a record is called now that was called `id`; nil for one that is none of the former store's.
+  /// Returns the new id of a record of the former store; nil if `id` is of another store.
   func newID(_ id: ManagedObjectID) -> ManagedObjectID? {
     guard id.storeIdentifier == former.identifier, !id.isTemporaryID else { return nil }
     guard let reference = savedName(id) else { return unsavedNames.newID(id, in: successor) }
@@ -100,7 +100,7 @@ struct RenamedRecords: Sendable {
   }
 
   private func savedName(_ id: ManagedObjectID) -> ReferenceID? {
-    // try?: the conversion has read both stores whole, and they stay so.
+    // try?: the conversion has read both stores completely, and both stay readable.
     guard let table = try? former.engine.table(of: id.entity), let row = try? table.row(of: id.reference),
       let newest = try? successor.engine.table(of: id.entity), newest.isLive(row)
     else { return nil }
@@ -108,15 +108,15 @@ struct RenamedRecords: Sendable {
   }
 }
 
-/// What records that only contexts have are called since their store was converted to one that calls its records otherwise: the same in all
-/// contexts.
+/// The references of unsaved records after the conversion of their store to one with other references: the same ones in
+/// all contexts.
 final class UnsavedNames: Sendable {
   private struct Key: Hashable {
     let id: ManagedObjectID
     let store: PersistentStoreKey
   }
 
-  /// A store, which is held so that no other takes its place.
+  /// A store, which is retained so that no other gets its address.
   private struct PersistentStoreKey: Hashable {
     let store: PersistentStore
 
@@ -126,18 +126,19 @@ final class UnsavedNames: Sendable {
 
   private struct Names {
     var names: [Key: ManagedObjectID] = [:]
-    /// What those were called first that have got other names.
+    /// The first ids of the records that have got other ones.
     var origins: [ManagedObjectID: ManagedObjectID] = [:]
   }
 
   private let state = Mutex(Names())
 
-  /// The name of a record in `store`, which gives it one the first time; nil where it cannot.
+  /// Returns the id of a record in `store`, and assigns one the first time; nil if it cannot.
   func newID(_ id: ManagedObjectID, in store: PersistentStore) -> ManagedObjectID? {
     state.withLock { state in
       let key = Key(id: state.origins[id] ?? id, store: PersistentStoreKey(store: store))
       if let name = state.names[key] { return name }
-      // try?: a record without a name keeps the former one, which no store has: finding it, or saving what leads to it, throws.
+      // try?: a record without a new reference keeps the former one, which no store has: finding it, or saving a
+      // reference to it, throws.
       guard let reference = try? store.newReferences(count: 1, for: id.entity)[0] else { return nil }
       let name = ManagedObjectID(scope: store.engine.scopes[id.entity.ordinal], reference: reference)
       state.names[key] = name

@@ -3,55 +3,60 @@ package import HeartwoodStore
 
 /// A graph of objects that are read from stores, changed, and saved together.
 ///
-/// A context has one object for each record. It belongs to the isolation that it was made in, and so do its objects. It
-/// keeps the objects that have changes; the others are kept by those that use them, and released by the context some
-/// time after the last use: at a fetch, or at the end of an event.
+///     let book = try context.insert(Book.self)
+///     book.title = "Emma"
+///     try context.save()
 ///
-/// A context and its objects may be released on any thread, as happens to what a class of the main actor holds.
+/// A context has one object for each record. It belongs to the isolation in which it was made, and so do its objects;
+/// use a ``ViewContext`` on the main actor and a ``BackgroundContext`` elsewhere. It retains only the objects that have
+/// changes. It releases an unchanged object some time after its last use: at a fetch, or at the end of an event.
+///
+/// The last reference to a context or its objects may be released on any thread, as with any member of a main actor
+/// class.
 ///
 /// An object keeps the values that it has read, whatever other contexts save; ``refresh(_:mergeChanges:)`` takes the
-/// newest ones. One without changes takes them by itself where a relationship to it is changed whose other end was read
-/// later, so that both ends are saved as one.
+/// newest ones. An object without changes takes them by itself in one case: when a relationship to it is changed and
+/// the other end was read later, so that both ends are saved consistently.
 public final class ManagedObjectContext {
-  /// What the context, or the last of its parents, reads from and saves to.
+  /// The coordinator of the stores that the context, or its topmost parent, reads from and saves to.
   public let persistentStoreCoordinator: PersistentStoreCoordinator
-  /// A name for people. The history of the stores has it.
+  /// A name for debugging. The persistent history records it.
   public var name: String?
-  /// Who makes the changes, for the history of the stores. Two parts of an application that save tell each other's
-  /// saves apart by it.
+  /// The author of the changes, which the persistent history records. Parts of an application that save to the same
+  /// stores can identify their own saves by it.
   public var transactionAuthor: String?
-  /// What happens where a save comes to conflicts; by default it fails.
+  /// The policy that resolves conflicts of a save. By default, ``save()`` throws if there are any.
   public var mergePolicy = MergePolicy.error
 
-  /// Whatever the application wants to keep with the context.
+  /// Values that the application wants to keep with the context. The context does not use them.
   public var userInfo: [String: Any] = [:]
 
-  // What the context puts together. Each part owns its state, and none holds the context.
+  // The parts of the context. Each owns its state, and none retains the context.
 
-  /// What objects ask and note each time that they change.
+  /// The flags that objects check and set each time they change.
   let notes = ContextNotes()
   /// The changes that the next save writes.
   let pending = PendingChanges()
-  /// What objects are found by.
+  /// The table in which objects are found.
   let bindings = ObjectBindings()
-  /// Where records are read from and saved to.
+  /// The sources from which records are read and to which they are saved.
   let sources: RecordSources
-  /// The save that is under way, and what the next one looks at.
+  /// The save that is under way, and what the next one checks.
   let saveProgress = SaveProgress()
-  /// What children see and have saved.
+  /// The changes that child contexts see, and those that they have saved.
   let children = ChildContexts()
-  /// Who notes how changes are undone.
+  /// Records how changes are undone.
   let undoRecording: UndoRecording
-  /// Who is told what becomes of objects and what is saved.
+  /// Notifies observers of changes and saves.
   let notifier: ChangeNotifier
-  /// What others save, if that is merged by itself.
+  /// The saves of other contexts, if these are merged automatically.
   let inbox = MergeInbox()
-  /// What could not be read.
+  /// The read failures.
   let failures = ReadFailures()
-  /// What waits for what could not be read.
+  /// The changes that wait for records that could not be read.
   let postponed = PostponedChanges()
 
-  /// Makes a context without objects, over the stores of a coordinator.
+  /// Creates an empty context over the stores of a coordinator. It does no I/O.
   public convenience init(_ persistentStoreCoordinator: PersistentStoreCoordinator) {
     self.init(.stores, persistentStoreCoordinator)
   }
@@ -63,7 +68,7 @@ public final class ManagedObjectContext {
     notifier = ChangeNotifier(notes)
   }
 
-  /// Runs on whatever thread the last reference goes, while objects of the context may be in use on another.
+  /// This runs on the thread that releases the last reference, while objects of the context may be in use on another.
   deinit { bindings.orphan() }
 }
 
@@ -82,30 +87,30 @@ extension ManagedObjectContext {
   /// The objects that the next save will delete.
   public var deletedObjects: [ManagedObject] { pending.deleted.objects }
 
-  /// All objects that somebody holds, or that have changes.
+  /// All objects that are referenced outside the context, or that have changes.
   public var registeredObjects: [ManagedObject] {
     bindings.all.flatMap(\.registeredObjects) + pending.inserted.objects
   }
 
-  /// Whether the next save has something to do.
+  /// Whether the context has changes for the next save.
   ///
-  /// What children have saved is part of it, though the context may not have taken it in yet.
+  /// This includes changes that children have saved, even if the context has not merged them yet.
   public var hasChanges: Bool { !pending.isEmpty || children.hasWaitingSaves }
 
-  /// Notes whether an object that a store has has changes.
+  /// Notes whether an object with a record in a store has changes.
   func note(_ object: ManagedObject, hasChanges: Bool) {
     noteChange(object)
     pending.note(object, hasChanges: hasChanges)
   }
 
-  /// What the current event has changed; nil if nothing can be undone.
+  /// Records the changes of the current event; nil if nothing can be undone.
   var recorder: EventRecorder? { undoRecording.recorder }
 }
 
 // MARK: Noticing
 
 extension ManagedObjectContext {
-  /// Notes that an object is not what it was.
+  /// Notes that an object has changed.
   @inline(__always)
   func noteChange(_ object: ManagedObject) {
     notes.note(object)
@@ -125,7 +130,7 @@ extension ManagedObjectContext {
     try persistentStoreCoordinator.managedObjectModel.knownEntity(named: name)
   }
 
-  /// What the objects of `entity` in `store` have in common; nil stands for new objects.
+  /// Returns the binding of the objects of `entity` in `store`; a nil store stands for new objects.
   func binding(for entity: EntityDescription, in store: PersistentStore?) -> EntityBinding {
     bindings.binding(for: entity, in: store) {
       EntityBinding(
@@ -141,7 +146,7 @@ extension ManagedObjectContext {
     bindings.bindingForNewObjects(of: entity) { binding(for: entity, in: nil) }
   }
 
-  /// The binding of the objects to which that of `id` belongs, up to date with its store.
+  /// Returns the binding of the object of `id`, synchronized with its store.
   func binding(keeping id: ManagedObjectID) throws -> EntityBinding {
     followStores()
     let binding = try bindings.binding(of: id.scope) ?? findBinding(keeping: id)
@@ -149,11 +154,12 @@ extension ManagedObjectContext {
     return binding
   }
 
-  /// The object of `id` if it is registered and the context knows its record: nothing is read, followed or made.
+  /// Returns the object of `id` if it is registered and the context knows its record. It reads nothing and creates
+  /// nothing.
   func knownObject(_ id: ManagedObjectID) -> ManagedObject? {
     if let object = pending.inserted[id] { return object }
     guard !id.isTemporaryID, let binding = bindings.search(id.scope) else { return nil }
-    // try?: of two records with one name nobody knows which it is.
+    // try?: if two records have the same reference, the object is ambiguous.
     return (try? binding.table.row(of: id.reference)).flatMap { binding.slots[$0] }
   }
 
@@ -167,7 +173,8 @@ extension ManagedObjectContext {
     return binding
   }
 
-  /// Makes ready for a fetch: takes what others have changed, and lets children see what the fetch will find.
+  /// Prepares for a fetch: merges the changes of others, and publishes the context's own to its children if the fetch
+  /// needs that.
   func prepare() throws(PersistenceError) {
     catchUpWithSave()
     try persistentStoreCoordinator.followOthers()
@@ -180,7 +187,7 @@ extension ManagedObjectContext {
     releaseMemory()
   }
 
-  /// Lets stores forget what they have read if that takes too much memory, and contexts hold little of it.
+  /// Makes stores release cached records if these take too much memory and contexts hold few of them.
   private func releaseMemory() {
     for store in persistentStoreCoordinator.persistentStores where store.engine.keepsTooMuch {
       for binding in savedBindings where binding.store === store { binding.noteHeldObjects() }
@@ -188,35 +195,35 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Makes ready for a save whose objects have been told of it. What children save from now on waits: its objects have
-  /// not.
+  /// Prepares for a save whose objects have been notified by `willSave`. Later saves of children wait, since their
+  /// objects have not been notified.
   func prepareToSave() throws(PersistenceError) {
     try persistentStoreCoordinator.followOthers()
     followStores()
     if !undoRecording.isWhole { takeMerges() }
   }
 
-  /// Lets the parent publish its changes, and follows stores that were removed or converted. No object of the context
+  /// Makes the parent publish its changes, and follows stores that were removed or converted. No object of the context
   /// changes.
   func followStores() {
     parent?.publishChanges()
     followConversions()
   }
 
-  /// Notices stores that were removed, and lets objects of those that were converted belong to the new store.
+  /// Notices stores that were removed, and moves the objects of converted ones to the new stores.
   func followConversions() {
     let change = persistentStoreCoordinator.storeChanges.current
     if bindings.haveSeen(change) { return }
-    // What is being saved is of the stores that there were.
+    // The save under way belongs to the former stores.
     finishSaveUnderWay()
     bindings.noteStoreChange(change)
-    // Children have not seen the changes in what stands for a new store.
+    // Children have not seen the changes in the source that replaces a new store.
     notes.noteChange()
     sources.followConversions()
     pending.movingObjects { rebindConverted() }
   }
 
-  /// Lets the objects of stores that were converted belong to the new ones.
+  /// Moves the objects of converted stores to the new ones.
   private func rebindConverted() {
     var renamings: [(records: RenamedRecords, bindings: [EntityBinding])] = []
     for move in bindings.moveConverted() {
@@ -232,17 +239,17 @@ extension ManagedObjectContext {
     for (records, bindings) in renamings { takeNames(of: records, bindings) }
   }
 
-  /// What the objects that stores have are found by.
+  /// The bindings of objects that have records in stores.
   var savedBindings: [EntityBinding] { bindings.all.filter { $0.source != nil } }
 }
 
-// MARK: Objects that nobody holds
+// MARK: Unreferenced objects
 
 extension ManagedObjectContext {
-  /// Releases objects that nobody holds any more. It looks at some of them only, so that its time is in proportion to
-  /// what has been fetched since.
+  /// Releases objects that are no longer referenced. It checks only some of them, so that its time is in proportion to
+  /// the number of objects fetched since the last call.
   ///
-  /// - Parameter more: how many objects of each entity it looks at, beside those.
+  /// - Parameter more: how many additional objects of each entity it checks.
   func tidy(andLookAt more: Int = 0) {
     bindings.tidy(andLookAt: more)
   }

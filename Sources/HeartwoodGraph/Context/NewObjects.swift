@@ -1,10 +1,10 @@
 import HeartwoodModel
 
-/// The objects that no store has yet, in the order of their insertion, found by the numbers of their temporary ids.
+/// The objects that are in no store yet, in the order of their insertion, found by the numbers of their temporary ids.
 ///
-/// Numbers that follow each other lie side by side, so looking one up is a matter of places; nothing is hashed.
+/// Objects with consecutive numbers are stored side by side, so a lookup is index arithmetic; nothing is hashed.
 struct NewObjects {
-  /// Objects of numbers that follow each other.
+  /// Objects with consecutive numbers.
   private struct Run {
     let firstNumber: Int64
     let firstSlot: Int
@@ -12,9 +12,9 @@ struct NewObjects {
   }
 
   private var slots: ContiguousArray<ManagedObject?> = []
-  /// In the order of the numbers.
+  /// Sorted by number.
   private var runs: [Run] = []
-  /// The places that objects have or had which have other ids than temporary ones.
+  /// The places of present and former objects that have other ids than temporary ones.
   private var slotsByID: [ManagedObjectID: Int] = [:]
   private(set) var count = 0
 }
@@ -25,19 +25,19 @@ extension NewObjects {
   /// All objects, in the order of their insertion.
   var objects: [ManagedObject] { slots.compactMap(\.self) }
 
-  /// How many places there are: those of all objects are below.
+  /// The number of places; all objects are in places below it.
   var slotCount: Int { slots.count }
 
-  /// The object of an id, or nil where there is none (any more).
+  /// The object of an id, or nil if there is none (any more).
   subscript(id: ManagedObjectID) -> ManagedObject? { slot(of: id).flatMap { slots[$0] } }
 
-  /// The place of the object of an id. O(log runs).
+  /// Returns the place of the object of an id. O(log runs).
   func slot(of id: ManagedObjectID) -> Int? {
     guard let slot = place(of: id), slots[slot] != nil else { return nil }
     return slot
   }
 
-  /// The place that an object has or had.
+  /// Returns the place that an object has or had.
   private func place(of id: ManagedObjectID) -> Int? {
     guard id.isTemporaryID else { return slotsByID.isEmpty ? nil : slotsByID[id] }
     guard case .integer(let number) = id.reference else { return nil }
@@ -57,7 +57,7 @@ extension NewObjects {
 }
 
 extension NewObjects {
-  /// Appends an object whose id none of the others has. One that was removed comes back to its place.
+  /// Appends an object with an id that no other has. An object that was removed returns to its place.
   mutating func append(_ object: ManagedObject, _ id: ManagedObjectID) {
     count += 1
     if let place = place(of: id) {
@@ -82,12 +82,12 @@ extension NewObjects {
     }
   }
 
-  /// Gives the object of an id another one; it is found by both.
+  /// Gives an object another id; it is found by both.
   mutating func rename(_ former: ManagedObjectID, to id: ManagedObjectID) {
     slotsByID[id] = slot(of: former)
   }
 
-  /// Gives objects other ids. They are no longer found by those before, except by temporary ones.
+  /// Gives objects other ids. They are no longer found by their former ones, except by temporary ones.
   mutating func replaceIDs(_ newID: (ManagedObjectID) -> ManagedObjectID) {
     let slots = slotsByID
     slotsByID = [:]
@@ -96,7 +96,7 @@ extension NewObjects {
 
   mutating func remove(_ object: ManagedObject) {
     if isEmpty { return }
-    // To follow a conversion would give the objects other ids while one is removed.
+    // Following a conversion here would give the objects other ids during the removal.
     let id = object.knownID
     guard let slot = slot(of: id), slots[slot] === object else { return }
     slots[slot] = nil
@@ -104,7 +104,7 @@ extension NewObjects {
     if count == 0 { self = NewObjects() }
   }
 
-  /// How many runs begin at `number` or below.
+  /// Returns how many runs begin at `number` or below.
   private func index(of number: Int64) -> Int {
     if let last = runs.last, last.firstNumber <= number { return runs.count }
     var (low, high) = (0, runs.count)
@@ -115,7 +115,7 @@ extension NewObjects {
     return low
   }
 
-  /// Whether an object of `number` that is appended is next to the last one of `run` in both ways.
+  /// Returns whether an object of `number`, if appended, continues `run` both by number and by place.
   private func follows(_ number: Int64, _ run: Run) -> Bool {
     number - run.firstNumber == run.count && run.firstSlot + run.count == slots.count
   }

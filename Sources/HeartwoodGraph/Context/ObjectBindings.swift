@@ -1,14 +1,14 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// What a context finds its objects by: one ``EntityBinding`` for each entity in each store, and one for the new
-/// objects of each entity.
+/// The bindings in which a context finds its objects: one ``EntityBinding`` for each entity in each store, and one for
+/// the new objects of each entity.
 ///
-/// Each store and entity have one binding at most. A binding that is found by a scope is one of them, and its ids have
-/// that scope.
+/// There is at most one binding for each store and entity. Every binding that is found by a scope is among them, and
+/// its ids have that scope.
 final class ObjectBindings {
   private struct Key: Hashable {
-    /// Nil for new objects. The binding holds the store, so that its identifier is not given to another.
+    /// Nil for new objects. The binding retains the store, so that its identifier is not reused.
     let store: ObjectIdentifier?
     let entityOrdinal: Int
 
@@ -30,11 +30,11 @@ final class ObjectBindings {
   }
 
   private var bindings: [Key: EntityBinding] = [:]
-  /// The bindings of open stores by their scopes, which they hold: the fast way from an id to its object.
+  /// The bindings of open stores by their scopes, which they retain: the fast way from an id to its object.
   private var bindingsByScope: [ObjectIdentifier: EntityBinding] = [:]
-  /// The binding of the objects that were inserted last: most insertions are of the same entity as the one before.
+  /// The binding of the objects that were inserted last: usually an insertion is of the same entity as the one before.
   private var lastInserted: EntityBinding?
-  /// The change of the coordinator's stores that the bindings have followed.
+  /// The number of the last change of the coordinator's stores that the bindings have followed.
   private var seenStoreChange: UInt64 = 0
 }
 
@@ -44,7 +44,7 @@ extension ObjectBindings {
   /// All bindings.
   var all: some Sequence<EntityBinding> { bindings.values }
 
-  /// The binding of `entity` in `store`, or of its new objects; `make` makes it if there is none.
+  /// Returns the binding of `entity` in `store`, or of its new objects; calls `make` if there is none.
   func binding(
     for entity: EntityDescription,
     in store: PersistentStore?,
@@ -57,7 +57,7 @@ extension ObjectBindings {
     return binding
   }
 
-  /// The binding of the new objects of `entity`; `make` looks for it if it was not the last one asked for.
+  /// Returns the binding of the new objects of `entity`; calls `make` to find it unless it was the last one asked for.
   func bindingForNewObjects(of entity: EntityDescription, _ make: () -> EntityBinding) -> EntityBinding {
     if let lastInserted, lastInserted.entity === entity { return lastInserted }
     let binding = make()
@@ -65,16 +65,16 @@ extension ObjectBindings {
     return binding
   }
 
-  /// The binding of the records whose ids have a scope, if it was noted.
+  /// Returns the binding of the records whose ids have `scope`, if it was noted.
   @inline(__always)
   func binding(of scope: ObjectIDScope) -> EntityBinding? { bindingsByScope[ObjectIdentifier(scope)] }
 
-  /// The same, and looks for one that was not noted. O(bindings).
+  /// Returns the binding of the records whose ids have `scope`, even if it was not noted. O(bindings).
   func search(_ scope: ObjectIDScope) -> EntityBinding? {
     binding(of: scope) ?? bindings.values.first { $0.scope === scope }
   }
 
-  /// Notes that `binding` is found by a scope, if that is its own.
+  /// Notes that `binding` is found by `scope`, if that is its own.
   func note(_ binding: EntityBinding, by scope: ObjectIDScope) {
     if binding.scope === scope { bindingsByScope[ObjectIdentifier(scope)] = binding }
   }
@@ -83,19 +83,18 @@ extension ObjectBindings {
 // MARK: Stores that change
 
 extension ObjectBindings {
-  /// Whether the bindings belong to the stores that there are since `change`.
+  /// Returns whether the bindings belong to the stores that are open since `change`.
   func haveSeen(_ change: UInt64) -> Bool { change == seenStoreChange }
 
-  /// Notes that the stores have changed. Bindings are found by their scopes anew.
+  /// Notes that the stores have changed. The table of scopes is built anew.
   func noteStoreChange(_ change: UInt64) {
     seenStoreChange = change
     bindingsByScope = [:]
   }
 
-  /// Makes the bindings of stores that were converted those of the stores which they became. They are to be bound to
-  /// these.
+  /// Assigns the bindings of converted stores to the new stores. The caller has to bind them to these.
   ///
-  /// If objects of the new store have been fetched already, the old ones stay with the old store.
+  /// If objects of the new store have been fetched already, the old bindings stay with the old store.
   func moveConverted() -> [Move] {
     var moves: [Move] = []
     for (key, binding) in bindings {
@@ -113,12 +112,13 @@ extension ObjectBindings {
 // MARK: The end
 
 extension ObjectBindings {
-  /// Makes all objects ones without a context, since that goes. It may go on another thread than that of its objects.
+  /// Detaches all objects from the context, which is being deallocated. This may run on another thread than that of its
+  /// objects.
   func orphan() {
     for binding in bindings.values { binding.orphan() }
   }
 
-  /// Forgets all bindings. Their objects belong to no context.
+  /// Removes all bindings. Their objects then belong to no context.
   func forgetAll() {
     for binding in bindings.values { binding.forgetContext() }
     bindings = [:]
@@ -126,7 +126,7 @@ extension ObjectBindings {
     lastInserted = nil
   }
 
-  /// Releases objects that nobody holds any more; see ``ManagedObjectContext/tidy(andLookAt:)``.
+  /// Releases objects that are no longer referenced; see ``ManagedObjectContext/tidy(andLookAt:)``.
   func tidy(andLookAt more: Int) {
     for binding in bindings.values { binding.slots.tidy(andLookAt: more) }
   }
@@ -134,12 +134,13 @@ extension ObjectBindings {
 
 // MARK: RecordSources
 
-/// Where a context reads records from and saves them to: the stores, or its parent; and the version that it stays at.
+/// The sources from which a context reads and to which it saves, the stores or its parent, and the version to which it
+/// is pinned.
 ///
-/// A context with a parent is at no version of its own.
+/// A child context has no version of its own.
 final class RecordSources {
   let upstream: ContextUpstream
-  /// The version of the records that the context stays at; nil if it reads the newest.
+  /// The version to which the context is pinned; nil if it reads the newest records.
   private(set) var generation: QueryGeneration?
 
   init(_ upstream: ContextUpstream) {
@@ -148,25 +149,26 @@ final class RecordSources {
 }
 
 extension RecordSources {
-  /// What stands for `store` in the context: the store itself, a version of it, or the parent's view of it.
+  /// Returns the source that represents `store` in the context: the store itself, a version of it, or the parent's view
+  /// of it.
   func source(for store: PersistentStore) -> any RecordSource {
     generation?.source(for: store) ?? newestSource(for: store)
   }
 
-  /// The newest that the context can read of `store`, whatever version it stays at.
+  /// Returns the source of the newest records of `store`, even if the context is pinned.
   func newestSource(for store: PersistentStore) -> any RecordSource {
     upstream.stagingArea?.source(for: store) ?? store
   }
 
-  /// Stays at a version of the records, or reads the newest.
+  /// Pins the context to a version of the records, or unpins it if `generation` is nil.
   func pin(to generation: QueryGeneration?) {
     if case .stores = upstream { self.generation = generation }
   }
 
-  /// Stays at the same version of the stores that were converted.
+  /// Moves the pinned version to the stores that its stores were converted to.
   func followConversions() { generation = generation?.followingConversions() }
 
-  /// Those who learn what is saved where the context saves to.
+  /// Returns the broadcast that reports the saves to the stores or to the parent of the context.
   func saveBroadcast(_ coordinator: PersistentStoreCoordinator) -> ChangeBroadcast {
     upstream.stagingArea?.saveBroadcast ?? coordinator.saveBroadcast
   }

@@ -2,12 +2,12 @@ import HeartwoodModel
 import HeartwoodStore
 import Logging
 
-/// One operation that is told to a logger when it is done, with the time that it took.
+/// An operation that is logged when it is done, with its duration.
 ///
-/// There is none where nobody listens, so that finding that out is all that it costs then: nothing is measured, and no text is made. What
-/// is told are names, counts and places, and never values of records.
+/// Without a logger no value of this type is created: nothing is measured, and no text is made. Entries contain names,
+/// counts and paths, never values of records.
 struct OperationLog {
-  /// What is done, as it is told.
+  /// The operation, as it is logged.
   enum Operation: String {
     case opened, closed, converted, migrated, saved, fetched, counted
     case savedBatch = "saved a batch"
@@ -37,7 +37,7 @@ struct OperationLog {
     logger.log(level: operation.level, "\(operation.rawValue)", metadata: metadata)
   }
 
-  /// To the microsecond.
+  /// Returns milliseconds, to the microsecond.
   private static func milliseconds(since start: ContinuousClock.Instant) -> Double {
     let microseconds = (ContinuousClock.now - start) / Duration.microseconds(1)
     return microseconds.rounded() / 1000
@@ -45,15 +45,15 @@ struct OperationLog {
 }
 
 extension PersistentStoreCoordinator {
-  /// Begins to note what is done, where somebody listens.
+  /// Begins to measure an operation, if there is a logger.
   func log(_ operation: OperationLog.Operation) -> OperationLog? {
-    // Most have no logger: they find that out here.
+    // Most coordinators have no logger, which costs only this check.
     logger == nil ? nil : OperationLog(operation, logger)
   }
 }
 
 extension PersistentStoreCoordinator {
-  /// Tells what a call could not read that cannot throw.
+  /// Logs what a call that cannot throw could not read.
   func logReadFailure(_ error: PersistenceError) {
     guard let logger else { return }
     let cause = (error.underlyingError as? PersistenceError) ?? error
@@ -65,32 +65,32 @@ extension PersistentStoreCoordinator {
   }
 }
 
-// MARK: What is told
+// MARK: Details
 
 extension OperationLog {
-  /// Says which store was opened, closed or written.
+  /// Logs the store that was opened, closed or written.
   func tell(_ store: PersistentStore) { tell(Self.details(store)) }
 
-  /// Says what a store was converted from.
+  /// Logs what a store was converted from.
   func tell(_ store: PersistentStore, formerPath: String?) {
     var details = Self.details(store)
     details["former"] = "\(formerPath ?? "-")"
     tell(details)
   }
 
-  /// Says how many records a batch has changed.
+  /// Logs how many records a batch has changed.
   func tell(_ store: PersistentStore, count: Int) {
     var details = Self.details(store)
     details["count"] = "\(count)"
     tell(details)
   }
 
-  /// Says how much was found.
+  /// Logs how many records were found.
   func tell(entity: String, count: Int) {
     tell(["entity": "\(entity)", "count": "\(count)"])
   }
 
-  /// Says what was saved to a store, or put among the changes of a parent.
+  /// Logs what was saved to a store, or to a parent.
   func tell(_ save: PendingSave) {
     var details = Self.details(save.store)
     details["inserted"] = "\(save.insertedCount)"
@@ -100,7 +100,7 @@ extension OperationLog {
     tell(details)
   }
 
-  /// Says what a migration has done.
+  /// Logs the result of a migration.
   func tell(_ migration: StoreMigration, _ report: MigrationReport) {
     var details: Logger.Metadata = [
       "path": "\(migration.path ?? "-")", "steps": "\(migration.steps.count)", "from": "\(report.sourceCount)",
@@ -118,9 +118,11 @@ extension OperationLog {
 
 // MARK: DroppedWork
 
-/// What the graph does not do, since what it was to be done to is gone: it is no error of the call, and must not pass in silence.
+/// Warnings about calls that do nothing because their object is gone: this is no error of the call, but must not be
+/// silent.
 enum DroppedWork {
-  /// Logs a warning: to the coordinator's logger, or else to the logging system of the process. It holds names and ids, and never a value.
+  /// Logs a warning to the coordinator's logger, or else to the logging system of the process. It contains names and
+  /// ids, never values.
   @inline(never)
   static func log(
     _ logger: Logger?,

@@ -1,19 +1,18 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// The changes that the next save of a context writes: which objects are new, which have other values, and which are
-/// deleted.
+/// The changes that the next save of a context writes: which objects are new, changed and deleted.
 ///
-/// An object is in one of the three lists at most, and its ``ManagedObject/state`` says in which one: list and state
-/// change together, here alone. A permanent id is lost if the object that had it vanished before a store had a record
-/// of it; no new object has a lost id.
+/// An object is in at most one of the three lists, and its ``ManagedObject/state`` says in which one: list and state
+/// change together, only here. A permanent id is lost if its object was removed before a store had a record of it; no
+/// new object has a lost id.
 final class PendingChanges {
   private(set) var inserted = NewObjects()
   private(set) var updated = ChangedObjects()
   private(set) var deleted = ChangedObjects()
-  /// The permanent ids of objects that vanished before a store had them. Nothing that is saved refers to them.
+  /// The permanent ids of objects that were removed before a store had them. Nothing that is saved refers to them.
   private(set) var lostIDs: Set<ManagedObjectID> = []
-  /// The stores that new objects were given to.
+  /// The stores to which new objects were assigned.
   private var assignedStores: [ObjectIdentifier: PersistentStore] = [:]
 }
 
@@ -26,7 +25,7 @@ extension PendingChanges {
   /// All objects with changes.
   var objects: [ManagedObject] { inserted.objects + updated.objects + deleted.objects }
 
-  /// Whether a relationship to `id` refers to a new object that is gone.
+  /// Returns whether a relationship to `id` refers to a new object that is gone.
   func isGone(_ id: ManagedObjectID) -> Bool {
     id.isTemporaryID ? inserted[id] == nil : lostIDs.contains(id)
   }
@@ -45,15 +44,15 @@ extension PendingChanges {
 // MARK: New objects
 
 extension PendingChanges {
-  /// Adds a new object, or one that comes back as a new one.
+  /// Adds a new object, or a restored one.
   func insert(_ object: ManagedObject, _ id: ManagedObjectID) {
     object.state.insert(.inserted)
     if !lostIDs.isEmpty { lostIDs.remove(id) }
     inserted.append(object, id)
   }
 
-  /// Removes a new object that is deleted before a store has it. It remembers the store that it was given to, for the
-  /// case that it comes back.
+  /// Removes a new object that is deleted before a store has it. The object remembers its assigned store, in case it is
+  /// restored.
   func vanish(_ object: ManagedObject) {
     object.state.insert([.deleted, .detached])
     object.state.remove(.inserted)
@@ -75,7 +74,7 @@ extension PendingChanges {
     lostIDs = Set(lostIDs.map(newID))
   }
 
-  /// Removes all new objects, which a save has inserted. ``endInsertion(of:)`` is still to be called for each.
+  /// Removes all new objects after a save. Call ``endInsertion(of:)`` for each of them too.
   func endInsertions() {
     inserted = NewObjects()
     assignedStores = [:]
@@ -92,18 +91,18 @@ extension PendingChanges {
 // MARK: The stores of new objects
 
 extension PendingChanges {
-  /// Whether a new object was given to a certain store.
+  /// Whether new objects were assigned to stores.
   var hasAssignedStores: Bool { !assignedStores.isEmpty }
 
-  /// The store that a new object was given to, or nil.
+  /// Returns the store to which a new object was assigned, or nil.
   func assignedStore(of object: ManagedObject) -> PersistentStore? { assignedStores[ObjectIdentifier(object)] }
 
-  /// Gives a new object to a store.
+  /// Assigns a new object to a store.
   func assign(_ object: ManagedObject, to store: PersistentStore?) {
     assignedStores[ObjectIdentifier(object)] = store
   }
 
-  /// Gives a new object that comes back to the store that it was given to before it vanished.
+  /// Assigns a restored new object to the store that it had before its removal.
   func assignAgain(_ object: ManagedObject) {
     guard case .changed(let changes) = object.content, let store = changes.formerStore else { return }
     changes.formerStore = nil
@@ -114,7 +113,7 @@ extension PendingChanges {
 // MARK: Changed and deleted objects
 
 extension PendingChanges {
-  /// Notes whether an object that a store has has changes.
+  /// Notes whether an object with a record in a store has changes.
   func note(_ object: ManagedObject, hasChanges: Bool) {
     if hasChanges == object.isUpdated { return }
     if hasChanges {
@@ -125,7 +124,8 @@ extension PendingChanges {
     }
   }
 
-  /// Notes that an object which a store has is to be deleted, or was deleted while a save was inserting it.
+  /// Notes that an object with a record in a store is to be deleted, or that an object was deleted while a save was
+  /// inserting it.
   func delete(_ object: ManagedObject) {
     if object.isUpdated { endUpdate(of: object) }
     object.state.subtract([.detached, .uninserted])
@@ -134,13 +134,13 @@ extension PendingChanges {
     deleted.insert(object)
   }
 
-  /// Takes back the deletion of an object that a store has.
+  /// Undoes the deletion of an object with a record in a store.
   func undelete(_ object: ManagedObject) {
     deleted.remove(object)
     object.state.subtract([.deleted, .uninserted])
   }
 
-  /// Removes all changed objects, which a save has written. ``endUpdate(of:)`` is still to be called for each.
+  /// Removes all changed objects after a save. Call ``endUpdate(of:)`` for each of them too.
   func endUpdates() { updated = ChangedObjects() }
 
   /// Removes a changed object that has no changes any more.
@@ -152,7 +152,7 @@ extension PendingChanges {
   /// Removes a deleted object whose record is gone. It stays deleted.
   func endDeletion(of object: ManagedObject) { deleted.remove(object) }
 
-  /// Calls `body`, which may give changed objects other rows, by which they are found.
+  /// Calls `body`, which may give changed objects other rows, and updates the lists that find them by rows.
   func movingObjects(_ body: () -> Void) {
     let (changed, gone) = (updated.objects, deleted.objects)
     (updated, deleted) = (ChangedObjects(), ChangedObjects())
@@ -161,8 +161,8 @@ extension PendingChanges {
     for object in gone where object.state.contains(.deleted) { deleted.insert(object) }
   }
 
-  /// Forgets all changes, once the objects have reverted them. The ids of new objects are lost: children may refer to
-  /// them still.
+  /// Removes all changes after the objects have reverted them. The ids of new objects are lost: children may still
+  /// refer to them.
   func clear() {
     lostIDs.formUnion(inserted.objects.map(\.objectID).filter { !$0.isTemporaryID })
     endInsertions()

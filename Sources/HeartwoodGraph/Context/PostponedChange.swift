@@ -1,19 +1,20 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// What a change asks of records that could not be read when it was made. It is done before the next save, which fails while it cannot be: one
-/// end of a relationship would be saved without the other, or a deletion without what it takes along.
+/// The part of a change that needs records that could not be read when the change was made. It is done before the next
+/// save, which fails until it can be done: otherwise one end of a relationship would be saved without the other, or a
+/// deletion without its cascade.
 struct PostponedChange {
   enum Work {
-    /// The other end of a relationship, at the record of the id, follows this one; where the object is deleted, by the delete rule.
+    /// Updates the other end of a relationship, in the record of the id; if the object is deleted, by the delete rule.
     case otherEnd(RelationshipEnd, ManagedObjectID)
-    /// This end of a relationship no longer leads to the object of the id, unless that leads here.
+    /// Removes the object of the id from this end of a relationship, unless that object refers back.
     case unlink(RelationshipEnd, ManagedObjectID)
-    /// The values that an object was changed without.
+    /// Reads the stored values of an object that was changed without them.
     case base(ManagedObject)
-    /// The delete rules of an object that was deleted without its having been read.
+    /// Applies the delete rules of an object that was deleted without having been read.
     case deletion(ManagedObject)
-    /// What leads to objects by ids that they no longer have.
+    /// Updates the references to objects by ids that they no longer have.
     case referrers([ManagedObjectID: ManagedObject])
   }
 
@@ -23,21 +24,22 @@ struct PostponedChange {
 }
 
 extension ManagedObjectContext {
-  /// Leaves something to be done once the records can be read.
+  /// Postpones work until the records can be read.
   func postpone(_ work: PostponedChange.Work, _ error: PersistenceError) {
     postponed.append(PostponedChange(work: work, error: error))
     noteReadFailure(error)
   }
 
-  /// Leaves the other end of a relationship to be changed once the record of `id` can be read.
+  /// Postpones the update of the other end of a relationship until the record of `id` can be read.
   func postponeOtherEnd(of object: ManagedObject, _ ordinal: Int, _ id: ManagedObjectID, _ error: PersistenceError) {
     let failure = PersistenceError.unreadable([id], for: (object.entity, ordinal), error)
     postpone(.otherEnd(RelationshipEnd(object: object, ordinal: ordinal), id), failure)
   }
 
-  /// Does what was postponed, as far as it can be done.
+  /// Does the postponed work, as far as possible.
   ///
-  /// - Throws: the first failure, with the ids of all records that cannot be read. All of it is still postponed then.
+  /// - Throws: the first failure, with the ids of all records that cannot be read. All of the work stays postponed
+  ///   then.
   func settlePostponedChanges() throws(PersistenceError) {
     if postponed.isEmpty { return }
     registerPendingChanges()
@@ -63,7 +65,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether the context has changed one of the two ends still: what was undone since asks for nothing.
+  /// Returns whether the context still has changes of one of the two ends: if they were undone, there is nothing to do.
   private func isChanged(_ end: RelationshipEnd, _ id: ManagedObjectID) -> Bool {
     let object = end.object
     return !object.isPresent || object.isInserted || object.isUnsettled(end.ordinal)
@@ -106,9 +108,9 @@ extension ManagedObjectContext {
 
 // MARK: PostponedChanges
 
-/// What changes of a context ask of records that could not be read, in the order in which it came.
+/// The postponed work of a context, in the order in which it was added.
 ///
-/// What cannot be done yet stays before what comes while the rest is done.
+/// If work cannot be done yet, it stays in front of work that is added meanwhile.
 final class PostponedChanges {
   private(set) var all: [PostponedChange] = []
 }
@@ -116,7 +118,7 @@ final class PostponedChanges {
 extension PostponedChanges {
   var isEmpty: Bool { all.isEmpty }
 
-  /// The first reason, with the ids of all records that cannot be read; nil if nothing is postponed.
+  /// The first failure, with the ids of all records that cannot be read; nil if nothing is postponed.
   var failure: PersistenceError? {
     guard var failure = all.first?.error else { return nil }
     failure.context.objectIDs = all.flatMap(\.error.context.objectIDs)
@@ -127,7 +129,7 @@ extension PostponedChanges {
 
   func replaceAll(with changes: [PostponedChange]) { all = changes }
 
-  /// Calls `body` with each change, which may postpone others; those that it throws at stay, for the reason that they have now.
+  /// Calls `body` with each change, which may postpone others. If it throws, the change stays, with the new reason.
   func settle(_ body: (PostponedChange.Work) throws(PersistenceError) -> Void) {
     let changes = all
     all = []
@@ -158,7 +160,7 @@ extension PostponedChanges {
 }
 
 extension PersistenceError {
-  /// The same failure, for the reason that it has now.
+  /// Returns the same failure with its present cause.
   fileprivate func withCause(_ cause: PersistenceError) -> PersistenceError {
     var error = self
     error.code = cause.code

@@ -1,10 +1,10 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// A version of all records, which contexts can stay at while others save.
+/// A version of all records, to which contexts can be pinned while others save.
 ///
-/// A token holds the rows that it needs: what later saves change or delete stays in memory for it, or in the log of an SQLite file, and what they leave
-/// alone is shared. Let go of the token, and of the contexts that are pinned to it, to release them.
+/// A token retains the rows that it needs: rows that later saves change or delete stay in memory, or in the log of an
+/// SQLite file; all other rows are shared. Release the token, and the contexts that are pinned to it, to free them.
 public struct QueryGenerationToken: Sendable {
   enum Kind: Sendable {
     case current
@@ -13,12 +13,12 @@ public struct QueryGenerationToken: Sendable {
 
   let kind: Kind
 
-  /// The newest version at the time when a context is pinned.
+  /// The newest version at the time at which a context is pinned.
   public static let current = QueryGenerationToken(kind: .current)
 }
 
 extension QueryGenerationToken: Equatable {
-  /// Whether both are the same version, made at the same time.
+  /// Returns whether both are the same version, made at the same time.
   public static func == (left: QueryGenerationToken, right: QueryGenerationToken) -> Bool {
     switch (left.kind, right.kind) {
     case (.current, .current): true
@@ -41,7 +41,8 @@ final class QueryGeneration: Sendable {
     self.init(try coordinator.persistentStores.map { try PinnedStore($0, model: coordinator.managedObjectModel) })
   }
 
-  /// The same version, of the stores that those were converted to. One that calls its records otherwise has no versions of before.
+  /// Returns the same version of the stores that its stores were converted to. A store with other references has no
+  /// earlier versions.
   func followingConversions() -> QueryGeneration {
     guard stores.contains(where: { $0.store.newestSuccessor != nil }) else { return self }
     return QueryGeneration(
@@ -52,29 +53,29 @@ final class QueryGeneration: Sendable {
     )
   }
 
-  /// Whether records of a store are in other rows than the store's.
+  /// Whether records of a store are in other rows than in the store itself.
   var hasOwnRows: Bool { stores.contains(where: \.hasOwnRows) }
 
-  /// What stands for `store`; nil where it was not open at the time.
+  /// Returns the source that represents `store`; nil if it was not open at the time.
   func source(for store: PersistentStore) -> PinnedStore? { stores.first { $0.store === store } }
 }
 
-/// A store whose records are those of one time. What is saved goes to the store.
+/// A store with its records as of one time. Saves go to the store itself.
 final class PinnedStore: RecordSource {
   private enum Records {
-    /// All of them, indexed by entity ordinal, and what lets them stay in the store's rows.
+    /// All records, indexed by entity ordinal, and the keeper that makes them stay in the store's rows.
     case tables([NodeTable], RowKeeper?)
-    /// What reads them as they are needed.
+    /// A store that reads the records on demand.
     case snapshot(PersistentStore)
   }
 
   let store: PersistentStore
   let changeNumber: UInt64
   private let records: Records
-  /// Whether records are in other rows than the store's, in which nothing can be saved.
+  /// Whether records are in other rows than the store's. Nothing can be saved in those.
   let hasOwnRows: Bool
 
-  /// - Throws: ``PersistenceError/Code/fileCorrupt`` where records cannot be read.
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if records cannot be read.
   init(_ store: PersistentStore, model: ManagedObjectModel) throws {
     self.store = store
     let number = store.changeNumber
@@ -91,16 +92,16 @@ final class PinnedStore: RecordSource {
     }
   }
 
-  /// The same records, of the store that theirs was converted to; nil if they cannot be read any more.
+  /// Creates the same version of the store that `other`'s was converted to; nil if it cannot be read any more.
   init?(_ successor: PersistentStore, like other: PinnedStore) {
     store = successor
     hasOwnRows = other.hasOwnRows
-    // The numbers of the two stores have nothing to do with each other, and a save of the successor has another than this.
+    // The change numbers of the two stores are unrelated, and a save of the successor has another number than this.
     changeNumber = 0
     switch other.records {
     case .tables(let tables, _): records = .tables(tables, successor.engine.keepRows())
     case .snapshot(let snapshot):
-      // try?: a version that cannot be read is none.
+      // try?: without readable records there is no version.
       guard let tables = try? other.scopes.map({ try snapshot.table(of: $0.entity) }) else { return nil }
       records = .tables(tables, nil)
     }
@@ -110,7 +111,7 @@ final class PinnedStore: RecordSource {
     if case .snapshot(let snapshot) = records { _ = snapshot.engine.close(unlessSavedSince: nil) }
   }
 
-  /// All tables as one save left them.
+  /// Returns all tables as one save left them.
   private static func newestTables(
     of store: PersistentStore,
     _ model: ManagedObjectModel
@@ -118,7 +119,7 @@ final class PinnedStore: RecordSource {
     while true {
       let number = store.changeNumber
       let tables = try model.entities.map { try store.table(of: $0) }
-      // Another save may have come between two of them.
+      // Another save may have come between the reads of two tables.
       if store.changeNumber == number { return (tables, number) }
     }
   }
@@ -132,7 +133,7 @@ final class PinnedStore: RecordSource {
   }
 }
 
-/// What reads the records of the version.
+/// The store that reads the records of the version on demand.
 extension PinnedStore {
   private var snapshot: PersistentStore? {
     if case .snapshot(let snapshot) = records { snapshot } else { nil }
@@ -173,27 +174,31 @@ extension PinnedStore {
 // MARK: ManagedObjectContext: query generations
 
 extension ManagedObjectContext {
-  /// The version of the records that the context reads; nil where it reads the newest.
+  /// The version of the records that the context reads; nil if it reads the newest.
   public var queryGenerationToken: QueryGenerationToken? {
     if saveProgress.underWay?.isPinned == true { return nil }
     return sources.generation.map { QueryGenerationToken(kind: .generation($0)) }
   }
 
-  /// Lets the context read one version of the records from now on, whatever others save, and its children too.
+  /// Pins the context and its children to one version of the records, whatever others save.
   ///
-  /// Objects that have read their values keep them until they are refreshed; faults read the version. ``save()``, ``reset()``,
-  /// ``mergeChanges(from:)`` and ``refreshAllObjects()`` let a pinned context move on to the newest version. A save is a conflict
-  /// where others have saved the same records since the version. Objects whose records the version does not have count as deleted
-  /// until the context reads one that has them; their changes and transient values stay.
-  /// Converting a store to one that calls its records otherwise lets the context move on too, and so does that of a store whose version is not in memory.
+  ///     try context.setQueryGeneration(from: .current)
   ///
-  /// Stores in memory, and SQLite stores with a write-ahead log, are pinned in O(1) without reading a record. Of other incremental stores all records are
-  /// read. An SQLite store keeps a read transaction open until the version is let go of; its log grows meanwhile.
+  /// Objects that have read their values keep them until they are refreshed; faults read the version. ``save()``,
+  /// ``reset()``, ``mergeChanges(from:)`` and ``refreshAllObjects()`` move a pinned context on to the newest version. A
+  /// save has a conflict if others have saved the same records since the version. Objects whose records are not in the
+  /// version count as deleted until the context reads a version that has them; their changes and transient values stay.
+  /// The context also moves on if a store is converted to one with other references, or if a store is converted whose
+  /// version is not in memory.
   ///
-  /// - Parameter token: ``QueryGenerationToken/current``, a token of a context of the same coordinator, or nil to read the newest
-  ///   again, which releases the version.
-  /// - Throws: ``PersistenceError/Code/queryGenerationUnavailable`` in the child of another context, which reads what its parent
-  ///   does, and where a token's stores are not open here; what reading records can throw.
+  /// Stores in memory, and SQLite stores with a write-ahead log, are pinned in O(1) without reading a record. For other
+  /// incremental stores, this reads all records. An SQLite store keeps a read transaction open until the version is
+  /// released; its log grows meanwhile.
+  ///
+  /// - Parameter token: ``QueryGenerationToken/current``, a token of a context of the same coordinator, or nil to read
+  ///   the newest records again, which releases the version.
+  /// - Throws: ``PersistenceError/Code/queryGenerationUnavailable`` if the context is a child, which reads what its
+  ///   parent does, or if stores of the token are not open here; the errors of reading records.
   public func setQueryGeneration(from token: QueryGenerationToken?) throws {
     guard case .stores = sources.upstream else {
       throw PersistenceError(
@@ -221,8 +226,8 @@ extension ManagedObjectContext {
     pin(to: generation)
   }
 
-  /// Lets a pinned context read the newest version. If that cannot be read, this is noted, and the context reads what stores have without being
-  /// pinned.
+  /// Moves a pinned context on to the newest version. If that version cannot be read, the failure is noted, and the
+  /// context reads the stores unpinned.
   func advanceQueryGeneration() {
     finishSaveUnderWay()
     if sources.generation == nil { return }
@@ -241,11 +246,11 @@ extension ManagedObjectContext {
       for binding in savedBindings {
         guard let store = binding.store else { continue }
         binding.bind(to: sources.source(for: store))
-        // try?: what cannot be read now is read when somebody asks for it, who is told why it cannot be.
+        // try?: records that cannot be read now are read on demand, and the error is reported then.
         try? binding.synchronize()
       }
     }
-    // Children are to read it too.
+    // Children are to read the new version too.
     notes.noteChange()
   }
 }
@@ -253,21 +258,22 @@ extension ManagedObjectContext {
 // MARK: ManagedObjectContext: saving
 
 extension ManagedObjectContext {
-  /// What a context reads while it saves, if its version has rows of its own: the newest records, since a save is told by the store's rows. Objects keep what
-  /// they have read, so what others have saved since the version is a conflict.
+  /// The version that a context has left during a save, if that version has rows of its own: a save refers to the
+  /// store's rows, so the context reads the newest records. Objects keep their values, so changes that others have
+  /// saved since the version are conflicts.
   struct LeftGeneration {
     fileprivate let generation: QueryGeneration
     fileprivate let writtenCount: UInt64
   }
 
-  /// Lets the context read the newest records if its version has rows of its own; nil if it has not.
+  /// Makes the context read the newest records if its version has rows of its own; returns nil if it has none.
   func leaveOwnRows() -> LeftGeneration? {
     guard let generation = sources.generation, generation.hasOwnRows else { return nil }
     pin(to: nil)
     return LeftGeneration(generation: generation, writtenCount: saveProgress.writtenCount)
   }
 
-  /// Lets the context stay at the newest version if something was saved, and else at the one that it has left.
+  /// Pins the context to the newest version if something was saved, and else to the one that it has left.
   func endLeaving(_ left: LeftGeneration?) {
     guard let left else { return }
     sources.pin(to: left.generation)

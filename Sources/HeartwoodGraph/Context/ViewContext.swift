@@ -1,23 +1,26 @@
 import HeartwoodStore
 
-/// The context that an application's views show: it belongs to the main actor, and so do its objects.
+/// The context for an application's views. It belongs to the main actor, and so do its objects.
 ///
-/// Whoever is on the main actor uses ``context`` as it is. Elsewhere it does not compile.
+///     let view = ViewContext(coordinator)
+///     let books = try view.context.fetch(Book.self)
+///
+/// Code on the main actor uses ``context`` directly. Elsewhere the compiler rejects that.
 @MainActor
 public final class ViewContext {
-  /// What the context, or the last of its parents, reads from and saves to.
+  /// The coordinator of the stores that the context, or its topmost parent, reads from and saves to.
   public nonisolated let persistentStoreCoordinator: PersistentStoreCoordinator
   nonisolated let stagingArea: StagingArea
-  /// The context.
+  /// The context, for use on the main actor.
   public let context: ManagedObjectContext
 
-  /// Makes a view context over the stores of a coordinator.
+  /// Creates a view context over the stores of a coordinator.
   public convenience init(_ persistentStoreCoordinator: PersistentStoreCoordinator) {
     self.init(ManagedObjectContext(persistentStoreCoordinator))
   }
 
-  /// Makes a view context that saves to a context in the background: its ``ManagedObjectContext/save()`` writes no file, and
-  /// ``saveToPersistentStore()`` lets the background one do that.
+  /// Creates a view context that is a child of a background context: its ``ManagedObjectContext/save()`` writes no file
+  /// but passes the changes to the parent, and ``saveToPersistentStore()`` makes the parent write them.
   public convenience init(parent: BackgroundContext) {
     self.init(ManagedObjectContext(parent: parent))
   }
@@ -30,7 +33,7 @@ public final class ViewContext {
     let host = WeakHost(self)
     let wake: @Sendable () -> Void = { Task { @MainActor in host.value?.catchUp() } }
     context.notifier.setWake(wake)
-    // What children save is shown without waiting for the next fetch.
+    // Saves of children are shown without waiting for the next fetch.
     stagingArea.childSaves.setWake(wake)
   }
 }
@@ -46,7 +49,7 @@ extension ViewContext {
 extension ViewContext: ContextHost {
   /// Saves the context and all its parents, up to the stores.
   ///
-  /// - Throws: what ``ManagedObjectContext/save()`` throws, of the first context that cannot be saved.
+  /// - Throws: what ``ManagedObjectContext/save()`` throws for the first context that cannot be saved.
   public func saveToPersistentStore() async throws {
     context.takeWaitingChildSaves()
     defer { context.publishChanges() }
@@ -56,10 +59,11 @@ extension ViewContext: ContextHost {
 
 // MARK: WeakHost
 
-/// Leads to who keeps a context, as long as that is there.
+/// A weak reference to the host of a context.
 ///
-/// Others than the host call what it has left with them, such as the one who saves to its context. They pass this on to where the context
-/// is used, and never hold the host themselves: if their reference were the last, the context would go on their thread.
+/// Callbacks that others call, such as one that saves to the context, use it instead of a strong reference, and
+/// dereference it only in the isolation of the context: if theirs were the last reference, the context would be
+/// deallocated on their thread.
 final class WeakHost<Host: AnyObject & Sendable>: Sendable {
   weak let value: Host?
 

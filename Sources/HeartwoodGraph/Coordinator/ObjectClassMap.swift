@@ -41,7 +41,7 @@ package struct ObjectClassMap: Sendable {
     self.entities = entities
   }
 
-  /// Objects of a subentity are fetched as objects of the entity above too, so they must be of its class.
+  /// Objects of a subentity are also fetched as objects of its superentity, so they must be of the superentity's class.
   private static func checkInheritance(
     _ own: [Int: ManagedObject.Type],
     model: ManagedObjectModel
@@ -77,12 +77,12 @@ package struct ObjectClassMap: Sendable {
     PersistenceError(.objectClassMismatch, problem, recovery: recovery, context: .init(entity: entity.name))
   }
 
-  /// The class of the objects of `entity`: its own, or the nearest ancestor's.
+  /// Returns the class of the objects of `entity`: its own, or the nearest ancestor's.
   func objectClass(for entity: EntityDescription) -> ManagedObject.Type { classes[entity.ordinal] }
 
-  /// The entity that `objectClass` is for.
+  /// Returns the entity of `objectClass`.
   ///
-  /// - Throws: ``PersistenceError/Code/entityUnknown`` where the class was not given to the coordinator.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` if the class was not given to the coordinator.
   package func entity(for objectClass: ManagedObject.Type) throws(PersistenceError) -> EntityDescription {
     if let entity = entities[ObjectIdentifier(objectClass)] { return entity }
     throw PersistenceError(

@@ -5,14 +5,16 @@ public import HeartwoodStore
 // MARK: Reading
 
 extension PersistentStoreCoordinator {
-  /// The transactions that `request` asks for: those of each store in their order, and those of several stores by their dates.
+  /// Returns the transactions that match `request`: those of each store in their order, and those of several stores by
+  /// date.
   ///
-  /// It reads the parts of the histories that the transactions lie in; changes are read when a transaction is asked for them.
+  /// It reads only the parts of the histories that contain the transactions; changes are read when a transaction is
+  /// asked for them.
   ///
-  /// - Parameter stores: the stores whose histories are read; nil means all open ones that keep one.
-  /// - Throws: ``PersistenceError/Code/historyTokenExpired`` where transactions after the request's token were purged;
-  ///   ``PersistenceError/Code/capabilityMissing`` and ``PersistenceError/Code/historyNotTracked`` where a store that was given, or
-  ///   every open one, keeps no history.
+  /// - Parameter stores: the stores whose histories are read; nil stands for all open ones that keep one.
+  /// - Throws: ``PersistenceError/Code/historyTokenExpired`` if transactions after the request's token were purged;
+  ///   ``PersistenceError/Code/capabilityMissing`` and ``PersistenceError/Code/historyNotTracked`` if one of `stores`,
+  ///   or every open store, keeps no history.
   public func execute(
     _ request: PersistentHistoryChangeRequest,
     in stores: [PersistentStore]? = nil
@@ -22,18 +24,20 @@ extension PersistentStoreCoordinator {
     return lists.dropFirst().reduce(lists.first ?? []) { $0.merged(byDateWith: $1) }
   }
 
-  /// How many transactions `request` asks for. Where it asks for all after a token, nothing is read for it.
+  /// Returns the number of transactions that match `request`. If it asks for all transactions after a token, this does
+  /// no I/O.
   ///
-  /// - Parameter stores: the stores whose histories are read; nil means all open ones that keep one.
-  /// - Throws: what ``execute(_:in:)`` throws.
+  /// - Parameter stores: the stores whose histories are read; nil stands for all open ones that keep one.
+  /// - Throws: the errors of ``execute(_:in:)``.
   public func count(for request: PersistentHistoryChangeRequest, in stores: [PersistentStore]? = nil) throws -> Int {
     try checkEntity(of: request)
     return try readers(of: stores).reduce(0) { $0 + (try $1.reader.count(request)) }
   }
 
-  /// The point behind the newest transactions of the stores; nil where none of them keeps its history. It reads nothing.
+  /// Returns the position after the newest transactions of the stores; nil if none of them keeps its history. It does
+  /// no I/O.
   ///
-  /// - Parameter stores: nil means all open ones.
+  /// - Parameter stores: nil stands for all open ones.
   public func currentPersistentHistoryToken(
     fromStores stores: [PersistentStore]? = nil
   ) throws -> PersistentHistoryToken? {
@@ -48,7 +52,7 @@ extension PersistentStoreCoordinator {
     if let name = request.entityName { _ = try managedObjectModel.knownEntity(named: name) }
   }
 
-  /// The stores, and readers of their histories.
+  /// Returns the stores, and readers of their histories.
   private func readers(
     of stores: [PersistentStore]?
   ) throws -> [(store: PersistentStore, reader: HistoryReader)] {
@@ -56,7 +60,7 @@ extension PersistentStoreCoordinator {
     let candidates = persistentStores
     let found = try candidates.compactMap { store in try store.historyReader().map { (store, $0) } }
     guard found.isEmpty else { return found }
-    // Of several that keep none, one that could has the more helpful error.
+    // If none of several stores keeps a history, the error of one that could is more helpful.
     let helpful = candidates.first { $0.capabilities.supports(.history) } ?? candidates.first
     _ = try helpful?.requiredHistoryReader()
     return []
@@ -71,14 +75,14 @@ extension PersistentStoreCoordinator {
 // MARK: Purging
 
 extension PersistentStoreCoordinator {
-  /// Forgets the transactions that `token` stands behind, durably: an atomic store's file is written. Fetching after the token goes
-  /// on working, fetching after an earlier one fails.
+  /// Deletes the transactions up to `token` permanently: the file of an atomic store is written. Fetching after the
+  /// token still works, fetching after an earlier one fails.
   ///
-  /// Stores about which the token says nothing keep all their transactions.
+  /// Stores that the token does not mention keep all their transactions.
   ///
-  /// - Parameter stores: the stores whose histories are purged; nil means all open ones that keep one.
+  /// - Parameter stores: the stores whose histories are purged; nil stands for all open ones that keep one.
   /// - Throws: ``PersistenceError/Code/capabilityMissing``, ``PersistenceError/Code/historyNotTracked``,
-  ///   ``PersistenceError/Code/storeReadOnly``, and what writing a file can throw. The file is whole then; see
+  ///   ``PersistenceError/Code/storeReadOnly``, and the errors of writing a file. The file is intact then; see
   ///   ``ManagedObjectContext/save()``.
   public func deleteHistory(before token: PersistentHistoryToken, in stores: [PersistentStore]? = nil) throws {
     for (store, _) in try readers(of: stores) {
@@ -87,24 +91,24 @@ extension PersistentStoreCoordinator {
     }
   }
 
-  /// Forgets the transactions of the same store that came before one. That one stays.
+  /// Deletes the transactions of the same store before `transaction`, which stays.
   public func deleteHistory(before transaction: PersistentHistoryTransaction) throws {
     guard let store = persistentStore(withIdentifier: transaction.storeID) else { throw Self.notOpen(nil) }
     _ = try store.requiredHistoryReader()
     try store.engine.deleteHistory { _ in transaction.transactionNumber - 1 }
   }
 
-  /// Forgets the transactions that were saved before a date, up to the first that was not: where clocks have differed, one that says
-  /// it is older than the one before it stays with it.
+  /// Deletes the transactions that were saved before a date, up to the first that was not: if clocks have differed, a
+  /// transaction with an earlier date than its predecessor stays with it.
   ///
-  /// - Parameter stores: the stores whose histories are purged; nil means all open ones that keep one.
+  /// - Parameter stores: the stores whose histories are purged; nil stands for all open ones that keep one.
   public func deleteHistory(before date: Date, in stores: [PersistentStore]? = nil) throws {
     for (store, _) in try readers(of: stores) { try store.engine.deleteHistory(before: date) }
   }
 }
 
 extension [PersistentHistoryTransaction] {
-  /// Both lists in one, the earlier date first; each keeps its order.
+  /// Returns both lists merged by date; each keeps its order.
   fileprivate func merged(byDateWith other: [PersistentHistoryTransaction]) -> [PersistentHistoryTransaction] {
     var merged: [PersistentHistoryTransaction] = []
     merged.reserveCapacity(count + other.count)
@@ -125,17 +129,17 @@ extension [PersistentHistoryTransaction] {
 // MARK: History of the stores
 
 extension ManagedObjectContext {
-  /// The transactions that `request` asks for, of all stores of the coordinator that keep their history:
+  /// Returns the transactions that match `request` in all stores of the coordinator that keep their history; see
   /// ``PersistentStoreCoordinator/execute(_:in:)``.
   public func execute(_ request: PersistentHistoryChangeRequest) throws -> [PersistentHistoryTransaction] {
     try persistentStoreCoordinator.execute(request)
   }
 
-  /// How many transactions `request` asks for: ``PersistentStoreCoordinator/count(for:in:)``.
+  /// Returns the number of transactions that match `request`; see ``PersistentStoreCoordinator/count(for:in:)``.
   public func count(for request: PersistentHistoryChangeRequest) throws -> Int {
     try persistentStoreCoordinator.count(for: request)
   }
 
-  /// Who saves, for the history of the stores.
+  /// The author and the context name of saves, for the persistent history.
   package var saveOrigin: SaveOrigin { SaveOrigin(author: transactionAuthor, contextName: name) }
 }

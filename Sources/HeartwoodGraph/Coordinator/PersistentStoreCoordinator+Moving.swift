@@ -5,20 +5,22 @@ public import HeartwoodStore
 // MARK: Moving stores
 
 extension PersistentStoreCoordinator {
-  /// Writes all that `store` keeps as a store of another type or at another place; that is open from then on, and `store` is
-  /// not, though its file stays. Core Data calls it `migratePersistentStore`.
+  /// Writes the records of `store` as a store of another type or at another place. The new store is open from then on,
+  /// and `store` is closed, but its file stays. Core Data calls this `migratePersistentStore`.
   ///
   ///     try coordinator.convert(store, to: folder.appending(path: "list.csv"))
   ///
-  /// The identifier, the metadata and, where the other type can have them, the names of the records stay the same; a store that numbers its
-  /// records gives them others. Objects that contexts have belong to the new store. What the other type cannot hold is refused before anything
-  /// is written. It reads all records of the one store and writes those of the other.
+  /// The identifier and the metadata stay the same, and so do the references of the records if the other type supports
+  /// them; a store that numbers its records assigns others. Objects in contexts belong to the new store afterwards. If
+  /// the other type cannot hold something, this throws before anything is written. It reads all records of the one
+  /// store and writes those of the other.
   ///
-  /// - Parameter replacing: whether a file that stands there is replaced.
+  /// - Parameter replacing: whether an existing file at `url` is replaced.
   /// - Returns: the new store.
-  /// - Throws: ``PersistenceError/Code/storeNotOpen``, ``PersistenceError/Code/storeAlreadyOpen`` where a store of the coordinator has the file
-  ///   open, ``PersistenceError/Code/fileExists``, ``PersistenceError/Code/capabilityMissing`` and ``PersistenceError/Code/valueUnsupported``
-  ///   for what the other type cannot hold, and what reading and writing can throw.
+  /// - Throws: ``PersistenceError/Code/storeNotOpen``, ``PersistenceError/Code/storeAlreadyOpen`` if a store of the
+  ///   coordinator has the file open, ``PersistenceError/Code/fileExists``, ``PersistenceError/Code/capabilityMissing``
+  ///   and ``PersistenceError/Code/valueUnsupported`` for data that the other type cannot hold, and the errors of
+  ///   reading and writing.
   @discardableResult
   public func convert(
     _ store: PersistentStore,
@@ -33,24 +35,24 @@ extension PersistentStoreCoordinator {
     try checkNotOpen(request.place)
     var replacing = replacing
     while true {
-      // What others have saved is no save that comes in between.
+      // Saves of others up to here do not count as saves during the conversion.
       try store.engine.followOthers()
       let number = store.engine.saves.current
       let converted = try storeManager.convert(store, to: request, replacing: replacing)
       if store.engine.close(unlessSavedSince: number) {
         try replace(store, by: converted)
-        // Nobody opens it again: it lets go of its file.
+        // It will not be opened again, so it releases its file.
         _ = store.engine.close(unlessSavedSince: nil)
         log?.tell(converted, formerPath: store.placeName)
         return converted
       }
-      // Somebody saved while the records were written: they are written once more, over what is there now.
+      // Another save came while the records were written: they are written once more, and replace the new file.
       _ = converted.engine.close(unlessSavedSince: nil)
       replacing = true
     }
   }
 
-  /// Converts a store; Core Data's name for ``convert(_:to:type:options:replacing:)``.
+  /// Converts a store. This is Core Data's name for ``convert(_:to:type:options:replacing:)``.
   ///
   /// The model stays the same. For a change of the model, see ``StoreMigration``.
   @discardableResult
@@ -64,14 +66,14 @@ extension PersistentStoreCoordinator {
     try convert(store, to: url, type: type, options: options, replacing: replacing)
   }
 
-  /// Writes all that `store` has saved as a file of any type, as it is now; `store` stays open where it is, and others may go on saving to
-  /// it meanwhile. Unsaved changes of contexts are not part of it.
+  /// Writes the saved records of `store` as a file of any type; `store` stays open at its place, and others may save to
+  /// it meanwhile. Unsaved changes of contexts are not included.
   ///
-  /// The identifier, the metadata and, where the other type can have them, the names of the records are the same. What the other type cannot
-  /// hold is refused before anything is written.
+  /// The identifier and the metadata are the same, and so are the references of the records if the other type supports
+  /// them. If the other type cannot hold something, this throws before anything is written.
   ///
-  /// - Parameter replacing: whether a file that stands there is replaced.
-  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen`` where a store of the coordinator has that file open.
+  /// - Parameter replacing: whether an existing file is replaced.
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen`` if a store of the coordinator has that file open.
   public func copyPersistentStore(
     _ store: PersistentStore,
     to url: URL,
@@ -86,13 +88,13 @@ extension PersistentStoreCoordinator {
     _ = copy.engine.close(unlessSavedSince: nil)
   }
 
-  /// Tells where the file of an open store is now, or is to be: its next save writes there, and the file at the old place stays.
+  /// Sets the file URL of an open store: its next save writes there, and the file at the old place stays.
   ///
-  /// Where the store's file has been moved there, it is the same file as before. Another file that stands there is not written over:
+  /// If the store's file was moved to `url`, it is still the same file. Another file at `url` is not overwritten: then
   /// the next save throws ``PersistenceError/Code/fileExists``.
   ///
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where the store has no file, ``PersistenceError/Code/storeAlreadyOpen``,
-  ///   ``PersistenceError/Code/storeNotOpen``.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if the store has no file,
+  ///   ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/storeNotOpen``.
   public func setURL(_ url: URL, for store: PersistentStore) throws(PersistenceError) {
     guard isOpen(store) else { throw Self.notOpen(store) }
     let request = try request(type: store.type, at: url, options: store.options)
@@ -102,13 +104,15 @@ extension PersistentStoreCoordinator {
     }
   }
 
-  /// Removes a store that is not open: its file, with the links to it at `url`, what lies beside it while it is in use (the write-ahead log
-  /// of an SQLite file, say), its support folder, and what a writer that died has left. The support folder stays where another
-  /// store beside it, of the same name but for the extension, has files there too.
+  /// Removes a store that is not open: its file, with the links to it at `url`, the files beside it that exist while it
+  /// is in use (such as the write-ahead log of an SQLite file), its support folder, and files left by a writer that was
+  /// interrupted. The support folder stays if another store beside it, whose name differs only in the extension, has
+  /// files in it.
   ///
-  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/fileNotFound``, ``PersistenceError/Code/storeBusy`` where
-  ///   another process has the store open and its type can tell; ``PersistenceError/Code/storeReadOnly`` where files of the type are only
-  ///   read; and an error where the file is not a store of `type`, so that no other file is ever removed.
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/fileNotFound``,
+  ///   ``PersistenceError/Code/storeBusy`` if another process has the store open and its type can detect that;
+  ///   ``PersistenceError/Code/storeReadOnly`` if files of the type are only read; and an error if the file is not a
+  ///   store of `type`, so that no other file is ever removed.
   public func destroyPersistentStore(
     at url: URL,
     type: StoreType? = nil,
@@ -119,15 +123,15 @@ extension PersistentStoreCoordinator {
     try storeManager.destroy(request)
   }
 
-  /// Replaces the store at `url`, or makes it, by a copy of the store at `source`, of the same type, in one step: its file, and the files
-  /// of its support folder.
+  /// Replaces the store at `url`, or creates it, by a copy of the store at `source`, of the same type, in one step: its
+  /// file, and the files of its support folder.
   ///
-  /// Neither may be open. The copy of a file that is all of its store is byte for byte the same; an SQLite file is copied page by page,
-  /// with what is in its log.
+  /// Neither may be open. If the store is a single file, the copy is identical byte for byte; an SQLite file is copied
+  /// page by page, including the contents of its log.
   ///
-  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/storeBusy`` where another process has the store at `url`
-  ///   open and its type can tell; ``PersistenceError/Code/storeReadOnly`` where files of the type are only read; and what reading and
-  ///   writing can throw. Then the store at `url` is what it was.
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/storeBusy`` if another process has
+  ///   the store at `url` open and its type can detect that; ``PersistenceError/Code/storeReadOnly`` if files of the
+  ///   type are only read; and the errors of reading and writing. Then the store at `url` is unchanged.
   public func replacePersistentStore(
     at url: URL,
     withPersistentStoreFrom source: URL,
@@ -140,9 +144,9 @@ extension PersistentStoreCoordinator {
     try storeManager.replaceStore(at: StorePlace(url), by: request)
   }
 
-  /// Whether a file is of a type whose files are only read.
+  /// Returns whether a file is of a type whose files are only read.
   ///
-  /// - Parameter type: nil means the one that the file tells.
+  /// - Parameter type: nil stands for the type that is detected from the file.
   package func isReadOnly(_ type: StoreType?, at url: URL?) throws(PersistenceError) -> Bool {
     let request = try request(type: type, at: url, options: StoreOptions())
     return try registry.format(for: request.type).isReadOnly
@@ -152,9 +156,9 @@ extension PersistentStoreCoordinator {
 // MARK: Stores that were converted
 
 extension PersistentStoreCoordinator {
-  /// The open stores that have the records of `stores` today: in the place of one that was converted, what it was converted to.
+  /// Returns the open stores that have the records of `stores` now: a converted store is replaced by its successor.
   ///
-  /// - Throws: ``PersistenceError/Code/storeNotOpen`` where one of them is not open.
+  /// - Throws: ``PersistenceError/Code/storeNotOpen`` if one of them is not open.
   func openStores(of stores: [PersistentStore]) throws(PersistenceError) -> [PersistentStore] {
     for store in stores where !isOpen(store.newest) { throw Self.notOpen(store) }
     return stores.map(\.newest)
@@ -166,9 +170,9 @@ extension PersistentStoreCoordinator {
 // MARK: Metadata
 
 extension PersistentStoreCoordinator {
-  /// The metadata of a store that need not be open. It reads no records.
+  /// Returns the metadata of a store that need not be open. It reads no records.
   ///
-  /// - Parameter type: the registered type; nil means that the file's name or content tells it.
+  /// - Parameter type: the registered type; nil stands for the type that is detected from the file's name or content.
   public func metadataForPersistentStore(
     type: StoreType? = nil,
     at url: URL,
@@ -177,12 +181,13 @@ extension PersistentStoreCoordinator {
     try storeManager.metadata(try request(type: type, at: url, options: options))
   }
 
-  /// Writes the metadata of a store that is not open, at once: over the old ones where the format has room for that, as that of binary
-  /// stores has, in a transaction where the store is incremental, and else with the whole file. In each case the file has the old metadata
-  /// or the new ones whenever the process ends. The type and the version hashes are those that the file has.
+  /// Writes the metadata of a store that is not open. It overwrites the old metadata if the format has room for that,
+  /// as binary stores have; it uses a transaction if the store is incremental; otherwise it writes the whole file. In
+  /// each case, the file has the old metadata or the new ones, whenever the process ends. The type and the version
+  /// hashes stay those of the file.
   ///
-  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/capabilityMissing`` where the format has no
-  ///   place for the user's keys, or what reading and writing the file can throw.
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/capabilityMissing`` if the format
+  ///   has no place for the user's keys, or the errors of reading and writing the file.
   public func setMetadata(
     _ metadata: StoreMetadata,
     type: StoreType? = nil,
@@ -198,7 +203,8 @@ extension PersistentStoreCoordinator {
 // MARK: Salvaging
 
 extension PersistentStoreCoordinator {
-  /// Writes what is sound in a damaged store as a new store, and returns what is not: record by record, with the place in the file.
+  /// Writes the readable records of a damaged store as a new store, and returns a report of the losses: record by
+  /// record, with their places in the file.
   ///
   ///     do {
   ///       try coordinator.addPersistentStore(at: url)
@@ -208,27 +214,29 @@ extension PersistentStoreCoordinator {
   ///       try coordinator.addPersistentStore(at: rescuedURL)
   ///     }
   ///
-  /// The file may be cut short, have changed bytes, unreadable rows, external files that are missing, or links to nothing. The damaged store
-  /// stays as it is, and is not opened by the coordinator. Nothing is made up: a value that cannot be read is nil, a record that cannot be read is left
-  /// out, a link to a record that is not there is dropped. Inverses are made to agree. Records that the model's validation does not accept
-  /// are written as they are and reported. How much a file tells of its losses depends on its format: a text file that is cut short does not
-  /// say how many records it had, and a changed letter of a text without a checksum is a letter like any other.
+  /// The file may be truncated, have changed bytes, unreadable rows, missing external files, or dangling references.
+  /// The damaged store stays as it is, and the coordinator does not open it. Nothing is invented: a value that cannot
+  /// be read becomes nil, a record that cannot be read is left out, and a reference to a missing record is dropped.
+  /// Inverse relationships are made consistent. Records that violate the model's validation are written as they are and
+  /// reported. How many losses can be detected depends on the format: a truncated text file does not state how many
+  /// records it had, and a changed letter in a text without a checksum cannot be detected.
   ///
   /// It reads the whole file and keeps its records in memory.
   ///
   /// - Parameters:
   ///   - source: the damaged file.
-  ///   - type: its type; nil means that its name or content tells.
+  ///   - type: its type; nil stands for the type that is detected from its name or content.
   ///   - destination: the file to write.
-  ///   - destinationType: the type to write; nil means the one that the name of `destination` tells, or that of a file there.
-  ///   - configuration: the configuration whose entities the store keeps; nil means all.
+  ///   - destinationType: the type to write; nil stands for the type that is detected from the name of `destination`,
+  ///     or from a file there.
+  ///   - configuration: the configuration whose entities the store keeps; nil stands for all.
   ///   - options: the options with which the damaged store is read.
   ///   - destinationOptions: the options with which the new one is written.
-  ///   - replacing: whether a file that stands at `destination` is replaced. It stays as it is if this throws.
-  /// - Returns: what was written and what was lost; ``SalvageReport/isComplete`` if nothing was wrong.
+  ///   - replacing: whether an existing file at `destination` is replaced. It stays as it is if this throws.
+  /// - Returns: a report of what was written and what was lost; ``SalvageReport/isComplete`` if nothing was wrong.
   /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/fileExists``,
-  ///   ``PersistenceError/Code/modelIncompatible`` if the file was written with another model, and the error of the damage if it leaves nothing
-  ///   to begin with.
+  ///   ``PersistenceError/Code/modelIncompatible`` if the file was written with another model, and the error of the
+  ///   damage if nothing can be salvaged.
   public func salvageStore(
     at source: URL,
     type: StoreType? = nil,

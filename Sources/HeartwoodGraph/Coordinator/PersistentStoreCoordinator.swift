@@ -4,45 +4,51 @@ public import HeartwoodStore
 public import Logging
 import Synchronization
 
-/// Brings contexts and stores together: it opens the stores of a model, finds the store of an object, and splits saves between
-/// stores.
+/// Connects contexts and stores: it opens the stores of a model, finds the store of an object, and distributes saves to
+/// the stores.
 ///
-/// It is Sendable: contexts of any isolation share one.
+///     let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+///     try coordinator.addPersistentStore(at: url)
+///     let context = ManagedObjectContext(coordinator)
+///
+/// It is Sendable: contexts of all isolations share one.
 public final class PersistentStoreCoordinator: Sendable {
-  /// The model whose objects the stores keep.
+  /// The model of the objects in the stores.
   public let managedObjectModel: ManagedObjectModel
-  /// The kinds of stores that can be added.
+  /// The store types that can be added.
   public let registry: StoreRegistry
-  /// Where the stores' files are.
+  /// The file system of the stores' files.
   public let fileSystem: any FileSystem
-  /// Where it is told what is done: stores that are opened, converted and closed (`info`), migrated (`notice`), saves and fetches (`debug`),
-  /// with names, counts, places and times, and never a value. Nil, which is the default, costs nothing.
+  /// The logger of the coordinator: it logs stores that are opened, converted and closed (`info`), migrations
+  /// (`notice`), saves and fetches (`debug`), with names, counts, paths and durations, but never a value. The default,
+  /// nil, costs nothing.
   public let logger: Logger?
   private let stores = Mutex<[PersistentStore]>([])
-  /// The ordinals of the entities that stores kept which were removed.
+  /// The ordinals of the entities of stores that were removed.
   private let formerlyKept = Mutex<Set<Int>>([])
   /// Counts the changes of ``persistentStores``.
   let storeChanges = ChangeCounter()
   package let objectClasses: ObjectClassMap
-  /// What records that no store has are called where their store was converted.
+  /// The ids of unsaved records whose store was converted.
   let unsavedNames = UnsavedNames()
-  /// What contexts save to the stores.
+  /// Reports what contexts save to the stores.
   let saveBroadcast = ChangeBroadcast()
-  /// Who may save to the stores at a time.
+  /// Schedules the saves to the stores.
   let saveTurns = SaveTurns()
-  /// The model's derived attributes, once they have been needed.
+  /// The model's derived attributes, compiled on first use.
   let derivation = Mutex<DerivedAttributes?>(nil)
   private let isClosedFlag = Atomic<Bool>(false)
 
-  /// Makes a coordinator without stores.
+  /// Creates a coordinator without stores. It does no I/O.
   ///
   /// - Parameters:
-  ///   - objectClasses: the classes of the objects of entities that have one; the others' are ``ManagedObject``.
-  ///   - fileSystem: where the stores' files are.
-  ///   - logger: what it reports to; see ``logger``.
-  /// - Throws: ``PersistenceError/Code/entityUnknown`` where a class names an entity that the model lacks,
-  ///   ``PersistenceError/Code/objectClassMismatch`` where two classes are for one entity, or the class of an entity is not a
-  ///   subclass of that of the entity above.
+  ///   - objectClasses: the classes of the objects of entities that have one; all other objects are of the class
+  ///     ``ManagedObject``.
+  ///   - fileSystem: the file system of the stores' files.
+  ///   - logger: see ``logger``.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` if a class names an entity that the model lacks,
+  ///   ``PersistenceError/Code/objectClassMismatch`` if two classes are for one entity, or the class of an entity is
+  ///   not a subclass of that of its superentity.
   public init(
     managedObjectModel: ManagedObjectModel,
     registry: StoreRegistry,
@@ -68,18 +74,22 @@ extension PersistentStoreCoordinator {
   /// The open stores, in the order in which they were added.
   public var persistentStores: [PersistentStore] { stores.withLock { $0 } }
 
-  /// Opens a store. Where there is no file, or one without a byte, it is a new store, whose file the first save makes, or, where the store is an
-  /// incremental one, the opening itself.
+  /// Opens a store. If there is no file, or an empty one, this creates a new store: the first save writes the file of
+  /// an atomic store, whereas an incremental store writes it when it is opened.
   ///
-  /// It reads the file: an atomic store's as a whole, or as much of it as the format needs. Where the file was written with another version of
-  /// the model and ``StoreOptionKey/shouldMigrateStoreAutomatically`` is set, it is migrated first: ``migration(ofStoreAt:type:configuration:options:)``.
+  /// This reads the file: that of an atomic store completely, or as much of it as the format needs. If the file was
+  /// written with another version of the model and ``StoreOptionKey/shouldMigrateStoreAutomatically`` is set, it is
+  /// migrated first: ``migration(ofStoreAt:type:configuration:options:)``.
+  ///
+  ///     try coordinator.addPersistentStore(at: URL(filePath: "/data/todos.sqlite"))
   ///
   /// - Parameters:
-  ///   - type: the registered type; nil means that the file's name or content tells it, or the scheme of the URL.
-  ///   - configuration: the configuration whose entities the store keeps; nil means all.
-  ///   - url: the file, or what the type's URLs lead to, such as a database; nil for a store without a place.
-  /// - Throws: ``PersistenceError``: the type is unknown, the file is not of the type, damaged or of another model, or the store
-  ///   cannot keep such entities.
+  ///   - type: the registered type; nil stands for the type that is detected from the file's name or content, or from
+  ///     the scheme of the URL.
+  ///   - configuration: the configuration whose entities the store keeps; nil stands for all.
+  ///   - url: the file, or another resource of the type, such as a database; nil for a store without a place.
+  /// - Throws: ``PersistenceError``: the type is unknown, the file is not of the type, damaged or of another model, or
+  ///   the store cannot keep such entities.
   @discardableResult
   public func addPersistentStore(
     type: StoreType? = nil,
@@ -97,12 +107,12 @@ extension PersistentStoreCoordinator {
     return store
   }
 
-  /// Adds a store, or closes it where it, or another with its file or identifier, is there already: others may have been faster.
+  /// Adds a store, or closes it if it, or another with its file or identifier, was added meanwhile.
   package func add(_ store: PersistentStore) throws(PersistenceError) {
     do {
       try insert(store)
     } catch {
-      // Nobody else lets go of its file.
+      // No other store owns its file.
       if !isOpen(store) { _ = store.engine.close(unlessSavedSince: nil) }
       throw error
     }
@@ -131,8 +141,9 @@ extension PersistentStoreCoordinator {
 
   /// Closes a store. Objects of it can no longer be fetched or saved; its file stays.
   ///
-  /// Objects that contexts have keep the values that they have read. A save that is under way is waited for. If no other open store keeps an
-  /// entity of the store, fetching its objects is an error from then on, ``PersistenceError/Code/storeNotOpen``, as saving them is.
+  /// Objects in contexts keep the values that they have read. This waits for a save that is under way. If no other open
+  /// store keeps an entity of the store, fetching and saving its objects throws ``PersistenceError/Code/storeNotOpen``
+  /// from then on.
   ///
   /// - Throws: ``PersistenceError/Code/storeNotOpen``.
   public func remove(_ store: PersistentStore) throws(PersistenceError) {
@@ -149,11 +160,11 @@ extension PersistentStoreCoordinator {
     log?.tell(store)
   }
 
-  /// Closes all stores for good. Contexts throw ``PersistenceError/Code/coordinatorClosed`` from then on; objects keep the values that
-  /// they have read. Saves that are under way are waited for.
+  /// Closes all stores permanently. Contexts throw ``PersistenceError/Code/coordinatorClosed`` from then on; objects
+  /// keep the values that they have read. This waits for saves that are under way.
   public func close() {
     isClosedFlag.store(true, ordering: .releasing)
-    // try?: a store that is removed by somebody else at the same time is closed all the same.
+    // try?: a store that another caller removes at the same time is closed too.
     for store in persistentStores { try? remove(store) }
   }
 
@@ -169,24 +180,24 @@ extension PersistentStoreCoordinator {
     )
   }
 
-  /// The open store whose file is at `url`, or that is what the URL leads to; nil if there is none.
+  /// Returns the open store of the file or resource at `url`; nil if there is none.
   public func persistentStore(for url: URL) -> PersistentStore? {
     let place = resolvedPlace(StorePlace(url))
     return persistentStores.first { $0.place.map(resolvedPlace) == place }
   }
 
-  /// Where a store is: the file URL of its file, or the URL that it was added with; nil for one without a place.
+  /// Returns the place of a store: the URL of its file, or the URL that it was added with; nil for one without a place.
   public func url(for store: PersistentStore) -> URL? { store.place?.url }
 
-  /// The open store with `identifier`, or nil.
+  /// Returns the open store with `identifier`, or nil.
   public func persistentStore(withIdentifier identifier: UUID) -> PersistentStore? {
     persistentStores.first { $0.identifier == identifier }
   }
 
-  /// Whether `store` is one of the open stores.
+  /// Returns whether `store` is one of the open stores.
   func isOpen(_ store: PersistentStore) -> Bool { persistentStores.contains { $0 === store } }
 
-  /// Puts `successor`, which has the same records, in the place of `store`.
+  /// Replaces `store` by `successor`, which has the same records.
   package func replace(_ store: PersistentStore, by successor: PersistentStore) throws(PersistenceError) {
     let wasOpen = stores.withLock { stores in
       let index = stores.firstIndex { $0 === store }
@@ -196,7 +207,7 @@ extension PersistentStoreCoordinator {
     guard wasOpen else { throw Self.notOpen(store) }
     store.setSuccessor(successor)
     storeChanges.advance()
-    // Whoever reads from the old store looks for changes then, and finds its successor.
+    // Readers of the old store then look for changes, and find its successor.
     store.engine.saves.advance()
   }
 
@@ -205,10 +216,11 @@ extension PersistentStoreCoordinator {
     if persistentStores.contains(where: { $0.place.map(resolvedPlace) == resolved }) { throw Self.alreadyOpen(place) }
   }
 
-  /// What a place is known by, whichever of its names is given: the path that leads there without links, or the URL without a password.
+  /// Returns the canonical name of a place, whichever of its names is given: the path without symbolic links, or the
+  /// URL without a password.
   private func resolvedPlace(_ place: StorePlace) -> String {
     guard let path = place.path else { return place.description }
-    // try?: a path that cannot be resolved is known by its name.
+    // try?: a path that cannot be resolved is used as it is.
     return (try? fileSystem.resolvingSymbolicLinks(inPath: path)) ?? path
   }
 
@@ -255,10 +267,11 @@ extension PersistentStoreCoordinator {
 // MARK: Objects
 
 extension PersistentStoreCoordinator {
-  /// The id of the object that `uri` names, or nil where it names none of an open store. It does not look whether the object is
-  /// still there.
+  /// Returns the id of the object of `uri`, or nil if the URI is of no open store. It does not check whether the object
+  /// still exists.
   ///
-  /// For a store that calls records by numbers alone, as SQLite does, it may be a URI that Core Data has made: `x-coredata://…/ToDo/p12`.
+  /// For a store that identifies records by numbers, as SQLite does, this also accepts URIs of Core Data:
+  /// `x-coredata://…/ToDo/p12`.
   public func managedObjectID(forURIRepresentation uri: URL) -> ManagedObjectID? {
     guard let parts = ObjectURI(uri), let identifier = parts.storeIdentifier,
       let store = persistentStore(withIdentifier: identifier),
@@ -272,7 +285,7 @@ extension PersistentStoreCoordinator {
     )
   }
 
-  /// The store that a new object of `entity` is saved in: the first that keeps the entity and can be written.
+  /// Returns the store for a new object of `entity`: the first that keeps the entity and can be written.
   func storeForNewObjects(of entity: EntityDescription) throws(PersistenceError) -> PersistentStore {
     let candidates = persistentStores.filter { store in store.entities.contains { $0 === entity } }
     if let store = candidates.first(where: { !$0.isReadOnly }) { return store }
@@ -286,9 +299,9 @@ extension PersistentStoreCoordinator {
     )
   }
 
-  /// The open stores that keep an entity; none if no store was added that does.
+  /// Returns the open stores that keep an entity; none if no such store was ever added.
   ///
-  /// - Throws: ``PersistenceError/Code/storeNotOpen`` if there is none any more, since a store that did was removed.
+  /// - Throws: ``PersistenceError/Code/storeNotOpen`` if there is no such store any more, since it was removed.
   func storesToRead(keeping entity: EntityDescription) throws(PersistenceError) -> [PersistentStore] {
     let open = persistentStores.filter { store in store.entities.contains { $0 === entity } }
     if !open.isEmpty || !formerlyKept.withLock({ $0.contains(entity.ordinal) }) { return open }
@@ -300,7 +313,7 @@ extension PersistentStoreCoordinator {
     )
   }
 
-  /// The open store that keeps the object, or an error that says that it is not open.
+  /// Returns the open store of the object of `id`, or throws if it is not open.
   func store(keeping id: ManagedObjectID) throws(PersistenceError) -> PersistentStore {
     guard let identifier = id.storeIdentifier, let store = persistentStore(withIdentifier: identifier) else {
       throw PersistenceError(
@@ -316,6 +329,6 @@ extension PersistentStoreCoordinator {
 // MARK: Rows
 
 extension PersistentStoreCoordinator {
-  /// Lets records stay in their rows as long as the result is held.
+  /// Keeps records in their rows as long as the result is retained.
   func keepRows() -> [RowKeeper] { persistentStores.compactMap { $0.engine.keepRows() } }
 }

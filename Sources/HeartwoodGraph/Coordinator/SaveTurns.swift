@@ -9,12 +9,14 @@ import Synchronization
   import Darwin
 #endif
 
-/// Lets saves that come to conflicts again and again be made while no other context of the coordinator saves.
+/// Makes saves that have had repeated conflicts run while no other context of the coordinator saves.
 ///
-/// Saves go together as a rule: each store makes them one at a time itself. One that has met others twice goes alone: it waits until those that
-/// are under way are done, and those that come after wait for it. Whoever waits is let in before all who come later, so nobody waits for ever.
+/// Saves usually run concurrently: each store serializes them itself. A save that has had two conflicts runs
+/// exclusively: it waits for the saves that are under way, and later ones wait for it. Waiting saves are admitted in
+/// their order, so that none waits forever.
 ///
-/// Both are for the time of a call on one thread. A save that is made within another one, by a merge policy say, goes with that.
+/// Both kinds last for one call on one thread. A save that is made within another one, for example by a merge policy,
+/// runs as part of that.
 final class SaveTurns: Sendable {
   private struct Waiting {
     let goesAlone: Bool
@@ -23,12 +25,12 @@ final class SaveTurns: Sendable {
   }
 
   private struct State {
-    /// Who is saving.
+    /// The threads that are saving.
     var threads: Set<UInt> = []
     var isAlone = false
     var line: [Waiting] = []
 
-    /// Whether a save can begin that has nobody before it in the line.
+    /// Returns whether a save that is first in the queue can begin.
     func admits(goingAlone goesAlone: Bool) -> Bool { goesAlone ? threads.isEmpty : !isAlone }
 
     mutating func begin(_ thread: UInt, goingAlone goesAlone: Bool) {
@@ -41,10 +43,10 @@ final class SaveTurns: Sendable {
 
   init() {}
 
-  /// Calls `body` while no save goes alone.
+  /// Calls `body` while no save runs exclusively.
   func together<Value>(_ body: () throws -> Value) rethrows -> Value { try taking(alone: false, body) }
 
-  /// Calls `body` while nobody else saves.
+  /// Calls `body` while no other save runs.
   func alone<Value>(_ body: () throws -> Value) rethrows -> Value { try taking(alone: true, body) }
 
   private func taking<Value>(alone goesAlone: Bool, _ body: () throws -> Value) rethrows -> Value {
@@ -54,7 +56,7 @@ final class SaveTurns: Sendable {
     return try body()
   }
 
-  /// A number that no other thread has as long as this one is there.
+  /// A number that no other thread has while this one exists.
   private static var currentThread: UInt {
     #if canImport(Glibc)
       UInt(pthread_self())
@@ -63,7 +65,7 @@ final class SaveTurns: Sendable {
     #endif
   }
 
-  /// Waits for the turn; false where the thread has one already.
+  /// Waits for the turn; returns false if the thread has one already.
   private func begin(_ thread: UInt, goingAlone goesAlone: Bool) -> Bool {
     enum Admission {
       case now, before

@@ -1,53 +1,55 @@
 import HeartwoodModel
 
-/// What a fetch looks at beside the objects that it is about: objects at the end of relationships, and which properties of them.
+/// The properties that a fetch reads besides those of the fetched objects: properties of objects at the end of
+/// relationships.
 ///
-/// A change of such an object may let another one begin or cease to be found, or take another place, though that has not changed
-/// itself. Those are found by following the relationships back, by their inverses.
+/// A change of such a property may add another object to the results, remove it, or move it, although that object has
+/// not changed itself. Those objects are found by following the relationships back, through their inverses.
 struct FetchDependencies: Sendable {
-  /// One relationship of a way.
+  /// One relationship of a path.
   struct Step: Sendable {
-    /// The entity whose objects have the relationship, those of its subentities included.
+    /// The entity whose objects have the relationship, including those of its subentities.
     let owner: EntityDescription
     let relationship: CompiledProperty
-    /// The ordinal of the inverse; nil where there is none.
+    /// The ordinal of the inverse; nil if there is none.
     let inverse: Int?
 
-    /// The objects that lead to some by the relationship; nil where it has no inverse.
+    /// Returns the objects that refer to some of `objects` through the relationship; nil if it has no inverse.
     ///
-    /// The inverse of a relationship that an entity inherits leads back to objects of its ancestor, too, which are none of them.
+    /// The inverse of a relationship that an entity inherits also refers to objects of its ancestor, which are not
+    /// among the results.
     func owners(of objects: [ManagedObject], in context: ManagedObjectContext) -> [ManagedObject]? {
       guard let inverse else { return nil }
       return context.objects(objects.flatMap { $0.value(at: inverse).objectIDs }).filter { $0.entity.isKind(of: owner) }
     }
   }
 
-  /// A way over relationships, and what is looked at where it ends.
+  /// A path over relationships, and the properties that are read at its end.
   struct DependencyPath: Sendable {
-    /// The entity at the end; its subentities count too.
+    /// The entity at the end, including its subentities.
     let destination: EntityDescription
-    /// The ordinals of the properties that are looked at.
+    /// The ordinals of the properties that are read.
     let ordinals: Set<Int>
-    /// The relationships, from the tested object on.
+    /// The relationships, starting at the tested object.
     let steps: [Step]
-    /// Whether the way can be followed back by inverses alone.
+    /// Whether the path can be followed back through inverses.
     var hasWayBack: Bool { steps.allSatisfy { $0.inverse != nil } }
   }
 
   /// The objects that depend on others.
   enum Dependents {
     case objects([ManagedObject])
-    /// They cannot be told apart from those that do not.
+    /// The dependent objects cannot be determined.
     case unknown
   }
 
   private(set) var paths: [DependencyPath] = []
-  /// The ordinals of the tested object's own properties that are looked at.
+  /// The ordinals of the tested object's own properties that are read.
   private(set) var ownOrdinals: Set<Int> = []
-  /// Whether objects are looked at which no relationship of the tested object leads to.
+  /// Whether objects are read that no relationship of the tested object refers to.
   private(set) var isOpaque = false
 
-  /// - Parameter expressions: what is evaluated beside the predicate, such as sort keys.
+  /// - Parameter expressions: the expressions that are evaluated besides the predicate, such as sort keys.
   init(
     _ predicate: CompiledPredicate?,
     _ expressions: [CompiledExpression],
@@ -82,17 +84,17 @@ struct FetchDependencies: Sendable {
 extension FetchDependencies {
   var isEmpty: Bool { paths.isEmpty && !isOpaque }
 
-  /// The ways that end at `entity`.
+  /// Returns the paths that end at `entity`.
   func paths(to entity: EntityDescription) -> [DependencyPath] {
     paths.filter { entity.isKind(of: $0.destination) }
   }
 
-  /// Whether what becomes of objects of `entity` may matter.
+  /// Returns whether a change of objects of `entity` may affect the results.
   func mayLead(to entity: EntityDescription) -> Bool {
     isOpaque || paths.contains { entity.isKind(of: $0.destination) }
   }
 
-  /// The objects from which `path` leads to `object` now; nil where it has no way back.
+  /// Returns the objects from which `path` now reaches `object`; nil if the path cannot be followed back.
   func origins(of object: ManagedObject, _ path: DependencyPath, in context: ManagedObjectContext) -> [ManagedObject]? {
     guard path.hasWayBack else { return nil }
     return path.steps.reversed().reduce([object]) { objects, step in
@@ -100,7 +102,7 @@ extension FetchDependencies {
     }
   }
 
-  /// The objects that depend on those which have unsaved changes in `context`.
+  /// Returns the objects that depend on objects with unsaved changes in `context`.
   func dependentsOfChanges(in context: ManagedObjectContext) -> Dependents {
     if isEmpty { return .objects([]) }
     if isOpaque, context.hasChanges { return .unknown }
@@ -116,7 +118,7 @@ extension FetchDependencies {
 }
 
 extension ManagedObjectContext {
-  /// The objects of `ids` that are there, each once.
+  /// Returns the objects of `ids` that exist, each once.
   func objects(_ ids: [ManagedObjectID]) -> [ManagedObject] {
     var seen: Set<ManagedObjectID> = []
     return ids.filter { seen.insert($0).inserted }.compactMap { objectIfPresent($0) }
@@ -124,7 +126,7 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Whether a property of `ordinals` has a value that is to be saved.
+  /// Returns whether a property of `ordinals` has a value that is to be saved.
   final func hasChanges(at ordinals: Set<Int>) -> Bool {
     guard case .changed(let changes) = content else { return false }
     return changes.unsettledOrdinals.contains(where: ordinals.contains)

@@ -1,15 +1,15 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// What a fetch asks of one table, or of a store that can find records itself.
+/// The part of a fetch that searches one table, or a store that can find records itself.
 final class FetchPart {
-  /// How records are found.
+  /// The way in which records are found.
   enum Search: Sendable {
     case table(TableSearch)
-    /// The store has found them.
+    /// The store has found the rows.
     case found([RowID])
 
-    /// What is found; a table is searched now.
+    /// Returns the rows that are found; a table is searched now.
     func rows(_ progress: FetchProgress? = nil) -> [RowID] {
       switch self {
       case .table(let search): progress.map(search.rows) ?? search.rows()
@@ -17,7 +17,7 @@ final class FetchPart {
       }
     }
 
-    /// How many units of progress there are.
+    /// The number of units of progress.
     var unitCount: Int {
       switch self {
       case .table(let search): search.unitCount
@@ -27,20 +27,20 @@ final class FetchPart {
   }
 
   let binding: EntityBinding
-  /// What is asked for, all of it.
+  /// The complete request.
   private let fetch: RecordFetch
   private let model: ManagedObjectModel
-  /// What is evaluated for what is found, beside the sort keys where others come to it.
+  /// The expressions that are evaluated for the found records, besides the sort keys if other results are merged in.
   private let selected: [CompiledExpression]
-  /// What expressions are evaluated on.
+  /// The tables on which expressions are evaluated.
   private var tables: QueryTables
   private var table: NodeTable
-  /// Whether the tables have all records, and all that expressions look at.
+  /// Whether the tables have all records that are searched, and all that the expressions read.
   private var isSearchable = false
-  /// Objects that the context has changed or deleted: what the table says of them does not count.
+  /// The objects that the context has changed or deleted: their records in the table are ignored.
   private var hidden: [ManagedObject] = []
 
-  /// - Parameter selected: what is evaluated for what is found.
+  /// - Parameter selected: the expressions that are evaluated for the found records.
   init(
     _ binding: EntityBinding,
     _ fetch: RecordFetch,
@@ -53,7 +53,7 @@ final class FetchPart {
     self.selected = selected
     table = binding.table
     tables = QueryTables(tables: [], scopes: binding.scopes)
-    // A table of which all has been read is quicker than the store.
+    // A table of which everything has been read is faster than the store.
     if !binding.isPartial { try makeSearchable() }
   }
 
@@ -61,38 +61,38 @@ final class FetchPart {
     hidden += objects.filter { $0.binding === binding }
   }
 
-  /// The version of a record that the table has.
+  /// Returns the version of a record in the table.
   func version(of row: RowID) -> RecordVersion { RecordVersion(group: table.groups[row.group], row: row.row) }
 
-  /// A number that is less for a row whose record comes before another one in the store's order.
+  /// Returns a number by which rows are sorted in the store's order.
   func place(of row: RowID) -> UInt64 { table.place(of: row) }
 
-  /// The same of a changed object.
+  /// Returns the number by which a changed object is sorted in the store's order.
   func place(of object: ManagedObject) -> UInt64 {
     table.place(of: object.objectID.reference, in: row(of: object) ?? object.rowID)
   }
 
-  /// Whether the context has gone back to a version that lacks rows of the table, or its records have other rows now.
+  /// Whether the context has gone back to a version that lacks rows of the table, or the records are in other rows now.
   var hasLostRows: Bool { hasMoved || binding.table.firstRowMissing(of: table) != nil }
 
-  /// Whether the records are in other rows by now: the store has forgotten what was read, and it was read anew.
+  /// Whether the records are in other rows now, because the store has released them and read them anew.
   var hasMoved: Bool { binding.table.epoch != table.epoch }
 
-  /// Reads the records of rows of the table that have moved, all at once.
+  /// Reads the records of rows of the table that have moved, all together.
   func readAgain(_ rows: [RowID]) {
-    // try?: what cannot be read is read when its object is used, and the user of the object is told why it cannot be.
+    // try?: records that cannot be read now are read when their objects are used, and the error is reported then.
     try? binding.read(rows.map(table.reference))
   }
 
-  /// What the records of the table are called, to find them when they have moved.
+  /// The references of the records in the table, to find them after they have moved.
   var searched: SearchedRecords { SearchedRecords(epoch: table.epoch, references: table.groups.map(\.references)) }
 
-  /// Their rows, as far as these are known: those of records that no store has are others once more has been read.
+  /// The rows of the hidden objects, as far as they are known: rows of unsaved records change when more has been read.
   private var hiddenRows: Set<RowID> { Set(hidden.lazy.compactMap(row)) }
 
-  /// The row that the table has for an object.
+  /// Returns the row that the table has for an object.
   private func row(of object: ManagedObject) -> RowID? {
-    // try?: of two records with one name nobody knows which it is.
+    // try?: if two records have the same reference, the record is ambiguous.
     hasMoved ? try? table.row(of: object.objectID.reference) : object.rowID
   }
 }
@@ -112,7 +112,8 @@ extension FetchPart {
     expressions.reduce(into: []) { $0.formUnion($1.destinationOrdinals) }
   }
 
-  /// Takes the table, and those of the entities that `destinations` names and of what inherits from them, which are read for it.
+  /// Takes the table, and the tables of the entities in `destinations` and of their subentities, which are read if
+  /// necessary.
   private func takeTables(following destinations: Set<Int>) throws {
     let needed = destinations.reduce(into: Set<Int>()) { needed, ordinal in
       needed.formUnion([ordinal] + model.entities[ordinal].subentityOrdinals)
@@ -129,9 +130,9 @@ extension FetchPart {
     tables = QueryTables(tables: all, scopes: binding.scopes)
   }
 
-  /// Takes the table, and what is evaluated for some of its rows, which is read for it.
+  /// Takes the table, and reads what the expressions need for some of its rows.
   ///
-  /// - Returns: the rows, where they are in the table that was taken.
+  /// - Returns: the rows of the found records in the table that was taken.
   private func takeTables(evaluating expressions: [CompiledExpression], for found: FoundRecords) throws -> [RowID] {
     let survey = DependencySurvey(nil, expressions)
     let references = { found.rows.map(found.table.reference) }
@@ -146,7 +147,7 @@ extension FetchPart {
       take(model.entities.map { _ in nil })
     }
     if table.epoch != found.table.epoch {
-      // They have been forgotten since.
+      // They have been released since.
       try binding.read(references())
       take(tables.tables)
     } else if !binding.rowsMayMove {
@@ -156,7 +157,7 @@ extension FetchPart {
   }
 }
 
-/// What records were called that were searched, by group and row.
+/// The references of the records that were searched, by group and row.
 struct SearchedRecords {
   /// The epoch of their table.
   let epoch: UInt64
@@ -166,14 +167,14 @@ struct SearchedRecords {
 // MARK: Finding
 
 extension FetchPart {
-  /// The objects of all records, made as faults where there are none yet.
+  /// Returns the objects of all records; those that do not exist yet are created as faults.
   func objects() throws -> [ManagedObject] {
     try makeSearchable()
     return table.liveRows.map(binding.object)
   }
 
-  /// What was found in `row`. A record that no store has gets its object at once, as it may be in another row soon; nil where it has gone
-  /// since the table was taken.
+  /// Returns the match in `row`. An unsaved record gets its object immediately, since its row may change soon; nil if
+  /// it was removed since the table was taken.
   func match(_ row: RowID) throws -> FetchPass.Match? {
     if hasMoved { return .changed(binding.object(named: table.reference(row))) }
     guard let first = table.firstUnsavedRow, row.rawValue >= first.rawValue else { return .row(binding, row) }
@@ -181,9 +182,9 @@ extension FetchPart {
     return newest.map { .changed(binding.object($0)) }
   }
 
-  /// The search for the rows that pass and are not hidden, sorted.
+  /// Returns the search for the rows that match and are not hidden, sorted.
   ///
-  /// - Parameter isMerged: whether others come to what is found, so that sort keys are evaluated.
+  /// - Parameter isMerged: whether other results are merged in, so that sort keys are evaluated.
   func search(offset: Int, limit: Int?, isMerged: Bool) throws -> Search {
     let expressions = selected + (isMerged ? fetch.compiledSorts.map(\.expression) : [])
     if let rows = try foundRows(offset, limit, evaluating: expressions) { return .found(rows) }
@@ -194,14 +195,14 @@ extension FetchPart {
     return .table(TableSearch(query, sortedBy: fetch.compiledSorts, offset: offset, limit: limit))
   }
 
-  /// What the store finds itself; nil where it does not.
+  /// Returns the rows that the store finds itself; nil if it does not.
   private func foundRows(
     _ offset: Int,
     _ limit: Int?,
     evaluating expressions: [CompiledExpression] = []
   ) throws -> [RowID]? {
     guard !isSearchable, let source = binding.source else { return nil }
-    // Each hidden row may stand before one that is wanted.
+    // Each hidden row may precede one that is wanted.
     let candidates = RecordFetch.limit(limit, behind: offset, among: hidden.count)
     let request = hidden.isEmpty ? (offset, limit) : (0, candidates)
     guard let found = try source.find(fetch.limited(offset: request.0, limit: request.1)) else { return nil }
@@ -213,14 +214,14 @@ extension FetchPart {
     return try takeTables(evaluating: expressions, for: FoundRecords(rows: Array(rows), table: found.table))
   }
 
-  /// How the rows are found.
+  /// Returns the plan by which the rows are found.
   func queryPlan(offset: Int, limit: Int?) throws -> QueryPlan.Step {
     let request = fetch.limited(offset: offset, limit: limit)
     if !isSearchable, let step = try binding.source?.queryPlan(request) { return step }
     return try plan { $0.plan(sortedBy: fetch.compiledSorts, offset: offset, limit: limit) }
   }
 
-  /// How the rows are found in memory.
+  /// Returns the plan by which the rows are found in memory.
   private func plan(_ plan: (TableQuery) -> QueryPlan.Step) throws -> QueryPlan.Step {
     let readsAll = !isSearchable && binding.isPartial
     try makeSearchable()
@@ -229,7 +230,7 @@ extension FetchPart {
     return step
   }
 
-  /// How many rows pass and are not hidden.
+  /// Returns how many rows match and are not hidden.
   func count() throws -> Int {
     if !isSearchable {
       if let count = try storedCount() { return count }
@@ -240,11 +241,11 @@ extension FetchPart {
     return query.count()
   }
 
-  /// How many records the store counts, which are not read for it; nil where it does not.
+  /// Returns the number of records as counted by the store, without reading them; nil if it does not count.
   private func storedCount() throws -> Int? {
     guard let source = binding.source else { return nil }
     if hidden.isEmpty { return try source.count(fetch) }
-    // Groups are made without certain records, so all are one.
+    // A store can leave out hidden records only when it makes groups, so all others form one group.
     let counting = CompiledGrouping(keys: [], aggregates: [CompiledAggregate(.count, of: .subject)])
     let groups = try source.groups(request(counting, true))
     return groups?.reduce(0) { sum, group in
@@ -252,9 +253,9 @@ extension FetchPart {
     }
   }
 
-  /// The rows that pass and are not hidden, in groups.
+  /// Returns the rows that match and are not hidden, in groups.
   ///
-  /// - Parameter isComplete: whether nothing is added to the groups.
+  /// - Parameter isComplete: whether nothing is added to the groups later.
   func groups(by grouping: CompiledGrouping, isComplete: Bool) throws -> [RecordGroup] {
     if !isSearchable, let groups = try binding.source?.groups(request(grouping, isComplete)) ?? foundGroups(grouping) {
       return groups
@@ -264,10 +265,11 @@ extension FetchPart {
     return query.groups(by: grouping)
   }
 
-  /// The groups of the records that the store finds, where it does not make groups itself; nil where it finds none, or all have been read.
+  /// Returns the groups of the records that the store finds, if it does not make groups itself; nil if it finds none
+  /// itself, or everything has been read.
   private func foundGroups(_ grouping: CompiledGrouping) throws -> [RecordGroup]? {
     guard fetch.compiledPredicate != nil, let rows = try foundRows(0, nil, evaluating: selected) else { return nil }
-    // Many are quicker on columns.
+    // Many rows are processed faster on columns.
     if try binding.source?.knownTable(of: binding.entity).isWhole ?? true { return nil }
     try tables.checkReadable(Self.dataRead(grouping.expressions))
     let evaluator = PredicateEvaluator(tables)
@@ -276,7 +278,7 @@ extension FetchPart {
     return groups.groups
   }
 
-  /// How the groups are made.
+  /// Returns the plan by which the groups are made.
   func queryPlan(of grouping: CompiledGrouping, isComplete: Bool) throws -> QueryPlan.Step {
     if !isSearchable, let source = binding.source {
       if let step = try source.queryPlan(request(grouping, isComplete)) { return step }
@@ -300,7 +302,7 @@ extension FetchPart {
 // MARK: Evaluating
 
 extension FetchPart {
-  /// The values of expressions for each of the rows, one row after the other.
+  /// Returns the values of expressions for each of the rows, one row after the other.
   ///
   /// - Throws: the reason why a value could not be read.
   func values(_ expressions: [CompiledExpression], of rows: [RowID]) throws -> [PropertyValue] {
@@ -321,16 +323,16 @@ extension FetchPart {
         if let error = table.groups[row.group].unreadable(row: row.row, ordinal: property.ordinal) { throw error }
       }
     }
-    // What is reached over relationships may be of any record that was read.
+    // Values that are reached over relationships may be of any record that was read.
     try tables.checkReadable(Self.dataRead(expressions.filter { $0.ownProperty == nil }))
   }
 
-  /// The values by which a row is sorted.
+  /// Returns the values by which a row is sorted.
   func keys(_ row: RowID, _ sorts: [CompiledSort]) -> [PropertyValue] {
     sorts.map { value($0.expression, row) }
   }
 
-  /// What a row has for an expression.
+  /// Returns the value of an expression for a row.
   func value(_ expression: CompiledExpression, _ row: RowID) -> PropertyValue {
     let subject = QueryTables.Subject(entityOrdinal: binding.entity.ordinal, row: row)
     return PredicateEvaluator(tables).value(expression, subject).scalar

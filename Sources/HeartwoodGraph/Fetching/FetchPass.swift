@@ -1,9 +1,10 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// One fetch of a context: it asks the tables of the stores, and puts the context's own changes over what they find.
+/// One fetch of a context: it searches the tables of the stores, and replaces stored records by the context's own
+/// changes.
 struct FetchPass {
-  /// An object that was found, which need not have been made yet.
+  /// An object that was found, which need not have been created yet.
   enum Match {
     case row(EntityBinding, RowID)
     case changed(ManagedObject)
@@ -22,14 +23,15 @@ struct FetchPass {
       }
     }
 
-    /// The row of a record that objects of `other` are of; nil if it is another's, or has been changed.
+    /// Returns the row of a record if it belongs to `other` and has not been changed; otherwise nil.
     func row(of other: EntityBinding) -> RowID? {
       if case .row(let binding, let row) = self, binding === other { row } else { nil }
     }
 
-    /// The object of a row that the context does not see any more, or in which there may be another record now; nil where it sees the row.
+    /// Returns the object of a row that the context no longer sees, or that may belong to another record now; nil if
+    /// the context sees the row.
     ///
-    /// - Parameter searched: gives what the records of the table were called when it was searched.
+    /// - Parameter searched: returns the references of the records of the table at the time of the search.
     func lostObject(_ searched: (EntityBinding) -> SearchedRecords?) -> ManagedObject? {
       guard case .row(let binding, let row) = self, let records = searched(binding) else { return nil }
       if records.epoch != binding.table.epoch { return binding.object(named: records.references[row.group][row.row]) }
@@ -45,10 +47,10 @@ struct FetchPass {
   let limit: Int?
   let parts: [FetchPart]
   private let prefetching: Prefetching
-  /// The context's new and changed objects that may match, and those that depend on changed ones, new ones last.
+  /// The context's new and changed objects that may match, and those that depend on changed ones; new ones last.
   private let changed: [ManagedObject]
 
-  /// - Parameter expressions: what is to be evaluated for the records that are found.
+  /// - Parameter expressions: the expressions that are evaluated for the found records.
   init<Object>(
     _ request: FetchRequest<Object>,
     evaluating expressions: [CompiledExpression] = [],
@@ -61,8 +63,8 @@ struct FetchPass {
   }
 
   /// - Parameters:
-  ///   - entity: the request's.
-  ///   - expressions: what is to be evaluated for the records that are found.
+  ///   - entity: the entity of the request.
+  ///   - expressions: the expressions that are evaluated for the found records.
   init<Object>(
     _ request: FetchRequest<Object>,
     for entity: EntityDescription,
@@ -88,7 +90,7 @@ struct FetchPass {
     changed = try Self.changed(over: parts, entities, dependencies, context)
   }
 
-  /// A part for each entity and store that is asked, as the store is now.
+  /// Returns a part for each entity and store to be searched, in their present state.
   private static func parts<Object>(
     of request: FetchRequest<Object>,
     _ entities: [EntityDescription],
@@ -122,7 +124,7 @@ struct FetchPass {
     return parts
   }
 
-  /// The context's objects that are to be looked at themselves. The parts no longer find the records of those that they have.
+  /// Returns the context's objects that are evaluated one by one. The parts then ignore their records.
   private static func changed(
     over parts: [FetchPart],
     _ entities: [EntityDescription],
@@ -138,8 +140,8 @@ struct FetchPass {
       + context.pending.inserted.objects.filter { ordinals.contains($0.entity.ordinal) }
   }
 
-  /// The objects that stores have and that may be found, or not, otherwise than their records: those that have changes, and those
-  /// that depend on them.
+  /// Returns the objects that may match differently from their stored records: those that have changes, and those that
+  /// depend on them.
   private static func unlikeStored(
     _ parts: [FetchPart],
     _ dependents: FetchDependencies.Dependents,
@@ -158,21 +160,21 @@ struct FetchPass {
 // MARK: Results
 
 extension FetchPass {
-  /// A changed object that matches, and what it is sorted by.
+  /// A changed object that matches, and its sort keys.
   struct Candidate {
     let object: ManagedObject
     let keys: [PropertyValue]
   }
 
-  /// What the request asks for, in its order.
+  /// Returns the results of the request, in its order.
   func matches() throws -> [Match] {
     let candidates = try candidates()
     return try matches(try searches(candidates).map { $0.rows() }, candidates)
   }
 
-  /// The changed objects that match.
+  /// Returns the changed objects that match.
   ///
-  /// - Throws: what reading the objects throws that they are related to.
+  /// - Throws: the errors of reading the objects that they are related to.
   func candidates() throws -> [Candidate] {
     if changed.isEmpty { return [] }
     let evaluator = PredicateEvaluator(ContextSource(context: context))
@@ -183,17 +185,18 @@ extension FetchPass {
     }
   }
 
-  /// What the tables are searched for, where `candidates` are put among what is found. Stores that search themselves have done so.
+  /// Returns the searches of the tables, into whose results `candidates` are merged. Stores that search themselves have
+  /// done so already.
   func searches(_ candidates: [Candidate]) throws -> [FetchPart.Search] {
     if parts.count == 1, candidates.isEmpty {
       return [try parts[0].search(offset: offset, limit: limit, isMerged: false)]
     }
-    // Each part may give all that is wanted.
+    // Each part may contain all results that are wanted.
     let wanted = RecordFetch.limit(limit, behind: offset)
     return try parts.map { try $0.search(offset: 0, limit: wanted, isMerged: true) }
   }
 
-  /// What the request asks for, made of what the searches have found.
+  /// Returns the results of the request, made from the results of the searches.
   func matches(_ rows: [[RowID]], _ candidates: [Candidate]) throws -> [Match] {
     for (part, rows) in zip(parts, rows) where part.hasMoved { part.readAgain(rows) }
     let matches = try wanted(rows, candidates)
@@ -201,8 +204,8 @@ extension FetchPass {
     return parts.contains(where: \.hasMoved) ? settled(matches) : matches
   }
 
-  /// What was found, with the objects of rows that the context does not see any more: it may have gone back to an older version while others
-  /// searched for it, or the records may have moved.
+  /// Returns the matches, with objects instead of rows that the context no longer sees: it may have gone back to an
+  /// older version during the search, or the records may have moved.
   func settled(_ matches: [Match]) -> [Match] {
     let lossy = parts.filter(\.hasLostRows)
     if lossy.isEmpty { return matches }
@@ -232,7 +235,7 @@ extension FetchPass {
     return min(max(0, all - offset), limit ?? .max)
   }
 
-  /// The records that match, in groups.
+  /// Returns the records that match, in groups.
   func groups(by grouping: CompiledGrouping) throws -> [RecordGroup] {
     var groups = RecordGroups(by: grouping)
     let changes = try matchingChanges()
@@ -251,7 +254,7 @@ extension FetchPass {
     return try context.reading { changed.filter { evaluator.matches(plan, $0) } }
   }
 
-  /// In the order of the stores, changed objects in their places; new objects last.
+  /// Returns the matches in the order of the stores, with changed objects in their places and new objects last.
   private func unsorted(_ rows: [[RowID]], _ candidates: [Candidate]) throws -> [Match] {
     let changed = candidates.map(\.object)
     var matches: [Match] = []
@@ -267,7 +270,8 @@ extension FetchPass {
     return matches + changed.filter(\.isInserted).map(Match.changed)
   }
 
-  /// Where a match stands among those that the order leaves alike: in the order of the parts and of their records, new objects last.
+  /// The place of a match among matches with equal sort keys: in the order of the parts and of their records, new
+  /// objects last.
   private struct Place: Comparable {
     let part: Int
     let record: UInt64
@@ -277,7 +281,7 @@ extension FetchPass {
     }
   }
 
-  /// Sorted by values that are read for each match once.
+  /// Returns the matches sorted by values that are read once for each match.
   private func sorted(_ rows: [[RowID]], _ candidates: [Candidate]) throws -> [Match] {
     var found: [(match: Match, keys: [PropertyValue], place: Place)] = []
     for (number, (part, rows)) in zip(parts, rows).enumerated() {
@@ -292,7 +296,7 @@ extension FetchPass {
     }.map(\.match)
   }
 
-  /// Where a changed object stands.
+  /// Returns the place of a changed object.
   private func place(of object: ManagedObject) -> Place {
     guard !object.isInserted, let part = parts.firstIndex(where: { $0.binding === object.binding }) else {
       return Place(part: parts.count, record: 0)
@@ -302,13 +306,13 @@ extension FetchPass {
 }
 
 extension ManagedObject {
-  /// Whether there is a record of the object where its context reads, which others may have deleted.
+  /// Whether there is a record of the object in the source of its context; another save may have deleted it.
   fileprivate final var hasRecord: Bool { !isDeleted && binding.liveGroup(of: rowID) != nil }
 }
 
 // MARK: ContextSource
 
-/// The objects of a context with their changes, to be evaluated one by one.
+/// The objects of a context with their changes, for evaluation one by one.
 struct ContextSource: PredicateSource {
   let context: ManagedObjectContext
 

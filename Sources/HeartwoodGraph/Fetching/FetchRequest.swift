@@ -1,46 +1,54 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// What is to be fetched: the objects of which entity, under which condition, in which order, and how many.
+/// A description of a fetch: the entity of the objects, the condition, the order, and the number.
 ///
-/// It is a value that belongs to no context; it may be kept, changed and sent.
+///     let request = FetchRequest<ToDo>(where: ToDo.doneKey == false, sortedBy: [ToDo.dueKey.ascending], limit: 20)
+///     let open = try context.fetch(request)
+///
+/// It is a value that belongs to no context; it can be stored, changed and sent to other isolations.
 public struct FetchRequest<Object: ManagedObject>: Sendable {
-  /// The name of the entity.
+  /// The name of the entity whose objects are fetched.
   public var entityName: String
-  /// Which objects to give; nil means all.
+  /// The condition that the objects must meet; nil stands for all objects.
   public var predicate: FetchPredicate?
-  /// By what the objects are sorted: first by the first, those that it leaves alike by the second, and so on. Without any they are in
-  /// the stores' order, new objects last.
+  /// The sort order: by the first descriptor, then by the second for objects that are equal in the first, and so on. If
+  /// it is empty, the objects are in the stores' order, new objects last.
   public var sortDescriptors: [FetchSortDescriptor]
-  /// How many of the first objects are left out.
+  /// The number of objects at the beginning that are skipped.
   public var fetchOffset: Int
-  /// How many objects there are at most; nil means any number.
+  /// The greatest number of objects to return; nil stands for any number.
   public var fetchLimit: Int?
-  /// Whether objects of subentities are given too.
+  /// Whether objects of subentities are returned too.
   public var includesSubentities = true
-  /// Whether the context's unsaved changes count. Without them objects are found by what the stores have, new ones not at all, and
-  /// deleted ones still are.
+  /// Whether the context's unsaved changes are considered. If not, objects are found by their stored values: new
+  /// objects are not found, and deleted ones still are.
   public var includesPendingChanges = true
-  /// The stores to fetch from; nil means all that keep the entity. New objects are found in any case. One that was converted stands for
-  /// what it was converted to; one that is not open any more is an error, ``PersistenceError/Code/storeNotOpen``.
+  /// The stores to fetch from; nil stands for all that keep the entity. New objects are found in any case. If a store
+  /// was converted, its successor is used. If a store is no longer open, the fetch throws
+  /// ``PersistenceError/Code/storeNotOpen``.
   public var affectedStores: [PersistentStore]?
-  /// Whether the values of the objects are read when they are asked for. Otherwise they are with the fetch.
+  /// Whether the values of the objects are read on demand. If not, the fetch reads them.
   public var returnsObjectsAsFaults = true
-  /// Whether objects that had been read before take the newest values of their records, with their own changes on top.
+  /// Whether objects that were read before take the newest values of their records, with their own changes on top.
   public var refreshesRefetchedObjects = false
-  /// Relationships that will be followed, as key paths: the records at their ends are read with the fetch, all of a step together. All
-  /// records of atomic stores are in memory; there it makes sure of them, so that a damaged file is told of then.
+  /// Relationships that will be followed, as key paths: the fetch reads the records at their ends, all of a step
+  /// together. The records of atomic stores are in memory already; for them, the fetch checks the records, so that it
+  /// reports a damaged file.
   public var relationshipKeyPathsForPrefetching: [String] = []
-  /// The columns that `fetchRows` gives; see there. Without any they are what the rows are grouped by, or all attributes.
+  /// The columns of the rows that `fetchRows` returns. If it is empty, the columns are the properties to group by, or
+  /// all attributes.
   public var propertiesToFetch: [ExpressionDescription] = []
-  /// What records have in common that make one row of `fetchRows`.
+  /// The expressions by whose values `fetchRows` groups records; each group is one row.
   public var propertiesToGroupBy: [ExpressionDescription] = []
-  /// Which groups `fetchRows` gives: a condition on what they are grouped by and on aggregates, in which `$name` stands for a column.
+  /// The condition for groups that `fetchRows` returns: on the properties to group by and on aggregates, with `$name`
+  /// for a column.
   public var havingPredicate: FetchPredicate?
-  /// Whether `fetchRows` gives rows that are the same but once.
+  /// Whether `fetchRows` returns equal rows only once.
   public var returnsDistinctResults = false
 
-  /// A request for objects of the entity of the class `Object`.
+  /// Creates a request for objects of the entity of the class `Object`. Without arguments, it is for all objects of the
+  /// entity.
   public init(
     where predicate: FetchPredicate? = nil,
     sortedBy sortDescriptors: [FetchSortDescriptor] = [],
@@ -56,7 +64,7 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     )
   }
 
-  /// A request for objects of the entity called `entityName`, whose class is `Object` or inherits from it.
+  /// Creates a request for objects of the entity called `entityName`, whose class is `Object` or inherits from it.
   public init(
     entityName: String,
     where predicate: FetchPredicate? = nil,
@@ -73,7 +81,7 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
 }
 
 extension FetchRequest {
-  /// Whether it asks for rows of values: columns, groups, or rows that are not the same.
+  /// Whether the request is for rows of values: it has columns, groups, or distinct results.
   package var asksForRows: Bool {
     !propertiesToFetch.isEmpty || !propertiesToGroupBy.isEmpty || havingPredicate != nil || returnsDistinctResults
   }
@@ -82,9 +90,9 @@ extension FetchRequest {
 // MARK: Template
 
 extension FetchRequest {
-  /// The request that a template stands for.
+  /// Creates the request that a template describes.
   ///
-  /// - Parameter values: what to put in for its variables. One that stays without a value is an error of the fetch.
+  /// - Parameter values: the values of its variables. If a variable has no value, the fetch throws.
   public init(_ template: FetchRequestTemplate, substituting values: [String: any FetchArgument] = [:]) {
     self.init(
       entityName: template.entityName,
@@ -98,9 +106,9 @@ extension FetchRequest {
 }
 
 extension ManagedObjectContext {
-  /// The request that the model holds under `name`, with values for its variables; see ``FetchRequest``.
+  /// Returns the request template of the model called `name`, with values for its variables; see ``FetchRequest``.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown`` where the model has no such template.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown`` if the model has no such template.
   public func fetchRequest<Object>(
     fromTemplate name: String,
     as objectClass: Object.Type = ManagedObject.self,
@@ -121,19 +129,21 @@ extension ManagedObjectContext {
 // MARK: ManagedObject: fetch request
 
 extension KeyPathNaming where Self: ManagedObject {
-  /// A request for all objects of the class's entity, to be narrowed: `ToDo.fetchRequest()`.
+  /// Returns a request for all objects of the class's entity, to be refined: `ToDo.fetchRequest()`.
   public static func fetchRequest() -> FetchRequest<Self> { FetchRequest() }
 }
 
 // MARK: ManagedObject: fetched properties
 
 extension ManagedObject {
-  /// The objects of a fetched property, as they are now: the fetch is done anew each time.
+  /// Returns the current objects of a fetched property. Each call performs the fetch.
   ///
-  /// In its predicate `$FETCH_SOURCE` is this object with its unsaved values, and `$FETCHED_PROPERTY` the property, of which there are
-  /// `name` and `userInfo`: `owner == $FETCH_SOURCE AND kind == $FETCHED_PROPERTY.userInfo.kind`.
+  /// In its predicate, `$FETCH_SOURCE` stands for this object with its unsaved values, and `$FETCHED_PROPERTY` for the
+  /// property, of which `name` and `userInfo` are available:
+  /// `owner == $FETCH_SOURCE AND kind == $FETCHED_PROPERTY.userInfo.kind`.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown`` where the entity has no such fetched property; what fetching throws.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown`` if the entity has no such fetched property; the errors of
+  ///   fetching.
   public final func fetchedValue<Object: ManagedObject>(
     forKey name: String,
     as objectClass: Object.Type = ManagedObject.self
@@ -151,7 +161,7 @@ extension ManagedObject {
     return try context.fetch(request)
   }
 
-  /// The predicate with the values of this object in the place of what is read from it.
+  /// Returns the predicate with the values of this object in place of the expressions that read them.
   private final func bound(
     _ predicate: FetchPredicate,
     to property: FetchedPropertyDescription,
@@ -173,7 +183,7 @@ extension ManagedObject {
 }
 
 extension FetchedPropertyDescription {
-  /// What a key path leads to from the description; nil where it leads nowhere.
+  /// Returns the value at a key path of the description; nil if there is none.
   fileprivate func value(of keys: [FetchKey]) -> FetchExpression? {
     if keys == [.property("name")] { return .constant(.string(name)) }
     guard keys.count == 2, keys[0] == .property("userInfo"), case .property(let key) = keys[1] else { return nil }

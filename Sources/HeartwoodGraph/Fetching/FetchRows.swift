@@ -1,9 +1,12 @@
 public import HeartwoodModel
 import HeartwoodStore
 
-/// Rows of values that a fetch gave: what Core Data has as an array of dictionaries.
+/// Rows of values from a fetch, Core Data's array of dictionaries.
 ///
-/// The values lie in one array, the names of the columns are there once, and their order is that of the request.
+///     let rows = try context.fetchRows(request)
+///     for row in rows { print(row.values) }
+///
+/// The values are in one array, the names of the columns are stored once, and their order is that of the request.
 public struct FetchRows: Sendable, Hashable {
   /// The names of the columns.
   public let names: [String]
@@ -18,13 +21,13 @@ public struct FetchRows: Sendable, Hashable {
 }
 
 extension FetchRows: RandomAccessCollection {
-  /// 0, the place of the first row.
+  /// 0, the index of the first row.
   public var startIndex: Int { 0 }
 
-  /// How many rows there are.
+  /// The number of rows.
   public var endIndex: Int { names.isEmpty ? 0 : values.count / names.count }
 
-  /// The row at a place. O(1).
+  /// The row at `position`. O(1).
   public subscript(position: Int) -> FetchRow {
     FetchRow(names: names, values: values[(position * names.count)..<((position + 1) * names.count)])
   }
@@ -41,24 +44,26 @@ public struct FetchRow: Sendable, Hashable {
     self.slice = values
   }
 
-  /// The values, in the order of the columns. An object stands as its id.
+  /// The values, in the order of the columns. An object is represented by its id.
   public var values: [PropertyValue] { Array(slice) }
 
   /// The value of the column at `index`.
   public subscript(index: Int) -> PropertyValue { slice[slice.startIndex + index] }
 
-  /// The value of the column called `name`; nil where there is no such column, and ``PropertyValue/null`` where it has no value.
+  /// The value of the column called `name`; nil if there is no such column, and ``PropertyValue/null`` if the column
+  /// has no value.
   public subscript(name: String) -> PropertyValue? { names.firstIndex(of: name).map { self[$0] } }
 
-  /// The value of the column called `name` in a Swift type; nil where there is no value, or one of another type.
+  /// Returns the value of the column called `name` in a Swift type; nil if it has no value, or a value of another type.
   public func value<Value: AttributeValue>(_ name: String, as type: Value.Type = Value.self) -> Value? {
     self[name].flatMap { Value(propertyValue: $0) }
   }
 
-  /// The value of the attribute of `key`, where it is a column; nil where there is no value, or one of another type.
+  /// The value of the column for the attribute of `key`; nil if there is no such column, no value, or a value of
+  /// another type.
   public subscript<Value: AttributeValue>(key: AttributeKey<Value>) -> Value? { value(key.name) }
 
-  /// The object that the column called `name` names; nil where it names none.
+  /// Returns the id of the object in the column called `name`; nil if it has none.
   public func objectID(_ name: String) -> ManagedObjectID? {
     if case .toOne(let id) = self[name] { id } else { nil }
   }
@@ -114,7 +119,7 @@ struct SelectionPass {
 }
 
 extension SelectionPlan {
-  /// What is evaluated for each record.
+  /// The expressions that are evaluated for each record.
   fileprivate var expressionsOfRecords: [CompiledExpression] {
     grouping?.expressions ?? columns
   }
@@ -143,7 +148,7 @@ extension SelectionPass {
     }
   }
 
-  /// The rows, where no object has been changed.
+  /// Returns the rows; nil if one of the matches is a changed object.
   private static func rows(_ matches: [FetchPass.Match]) -> [RowID]? {
     var rows: [RowID] = []
     rows.reserveCapacity(matches.count)
@@ -158,7 +163,7 @@ extension SelectionPass {
 // MARK: A row for each group
 
 extension SelectionPass {
-  /// The values of a group, and those that it is sorted by.
+  /// The values of a group, and its sort keys.
   private struct GroupRow {
     let values: [PropertyValue]
     let keys: [PropertyValue]
@@ -168,7 +173,7 @@ extension SelectionPass {
     var groups = try pass.groups(by: grouping)
     if let having = grouping.having { groups = groups.filter { $0.values.matches(having) } }
     if selection.sorts.isEmpty, !selection.isDistinct {
-      // The rows that are not wanted need not be made.
+      // Rows outside the requested range need not be made.
       groups = Array(groups.dropFirst(pass.offset).prefix(pass.limit ?? .max))
       return groups.flatMap { $0.values(of: selection.columns) }
     }
@@ -190,16 +195,17 @@ extension SelectionPass {
 // MARK: ManagedObjectContext: rows
 
 extension ManagedObjectContext {
-  /// The values that a request asks for in its `propertiesToFetch`, a row for each record or, where there are aggregates or groups, for
-  /// each group. No object is made but of what this context has changed, whose changes count.
+  /// Returns the values of a request's `propertiesToFetch`: a row for each record or, if the request has aggregates or
+  /// groups, for each group. This creates objects only for records that this context has changed; its changes are
+  /// considered.
   ///
-  /// Columns are attributes, key paths through to-one relationships, and expressions with a name. Functions of collections, such as
-  /// `sum(price)`, are taken over the records of a group where their operand is one value of each record; without anything to group by,
-  /// over all records that the predicate lets pass. Sort descriptors name columns or key paths; offset and limit count rows. Without an
-  /// order, groups come as the first record of each does.
+  /// Columns are attributes, key paths through to-one relationships, and expressions with a name. Functions of
+  /// collections, such as `sum(price)`, aggregate the records of a group if their operand is one value of each record;
+  /// without groups, they aggregate all records that meet the predicate. Sort descriptors refer to columns or key
+  /// paths; offset and limit count rows. Without sort descriptors, groups are in the order of their first records.
   ///
-  /// - Throws: `FetchPredicateError` where an expression does not fit the entity, or a column differs within a group, with the place;
-  ///   otherwise what ``fetch(_:)-(FetchRequest<Object>)`` throws.
+  /// - Throws: `FetchPredicateError` if an expression does not fit the entity, or a column differs within a group, with
+  ///   the place; otherwise the errors of ``fetch(_:)-(FetchRequest<Object>)``.
   public func fetchRows<Object>(_ request: FetchRequest<Object>) throws -> FetchRows {
     let log = persistentStoreCoordinator.log(.fetched)
     let rows = try SelectionPass(request, in: self).rows()
@@ -207,7 +213,7 @@ extension ManagedObjectContext {
     return rows
   }
 
-  /// Values of objects of the entity of `objectClass`; see ``fetchRows(_:)``.
+  /// Returns rows of values for objects of the entity of `objectClass`; see ``fetchRows(_:)``.
   public func fetchRows<Object: ManagedObject>(
     _ objectClass: Object.Type,
     _ properties: [ExpressionDescription],
@@ -225,8 +231,11 @@ extension ManagedObjectContext {
     return try fetchRows(request)
   }
 
-  /// One value made of all objects of the entity of `objectClass` that meet a condition: `.sum(of: "price", as: "total")`, or an
-  /// expression over them. Nothing where there is none, such as the greatest of no numbers.
+  /// Returns one value computed from all objects of the entity of `objectClass` that meet a condition:
+  /// `.sum(of: "price", as: "total")`, or an expression over them. It returns ``PropertyValue/null`` if there is no
+  /// value, such as a maximum of no numbers.
+  ///
+  /// - Throws: the errors of ``fetchRows(_:)``.
   public func fetchValue<Object: ManagedObject>(
     _ property: ExpressionDescription,
     of objectClass: Object.Type,
@@ -235,8 +244,8 @@ extension ManagedObjectContext {
     try fetchValue(property, for: FetchRequest<Object>(where: predicate))
   }
 
-  /// One value made of all objects that a request asks for; see ``fetchValue(_:of:where:)``. What the request says of columns, groups,
-  /// order and limits does not count.
+  /// Returns one value computed from all objects that a request matches; see ``fetchValue(_:of:where:)``. The request's
+  /// columns, groups, order and limits are ignored.
   public func fetchValue<Object>(
     _ property: ExpressionDescription,
     for request: FetchRequest<Object>

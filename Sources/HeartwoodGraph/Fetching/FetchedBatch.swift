@@ -1,34 +1,36 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// The objects that a fetch has found, made when they are walked over: of those that nobody has looked at there is a row number, and no
-/// object.
+/// The results of a fetch as a collection that creates each object on access. An object that was never accessed takes
+/// only a row number.
 ///
-/// It holds its context, but not the objects. An object whose record has gone since the fetch counts as deleted, and so does one whose
-/// record is missing from an older version to which the context has gone back.
+///     for toDo in try context.fetchBatch(FetchRequest<ToDo>()) { print(toDo.objectID) }
+///
+/// It retains its context, but not the objects. An object whose record was deleted since the fetch counts as deleted,
+/// and so does one whose record is missing from an older version to which the context has gone back.
 public struct FetchedBatch<Object: ManagedObject>: RandomAccessCollection {
   private let context: ManagedObjectContext
   private let matches: [FetchPass.Match]
-  /// What the records were called that were searched, by binding, for rows that the context does not see any more.
+  /// The references of the records that were searched, by binding, for rows that the context no longer sees.
   private let searched: [ObjectIdentifier: SearchedRecords]
 
-  /// The classes of the objects have been checked.
+  /// The caller must have checked the classes of the objects.
   init(_ matches: [FetchPass.Match], of pass: FetchPass, in context: ManagedObjectContext) {
     self.context = context
     searched = Dictionary(uniqueKeysWithValues: pass.parts.map { (ObjectIdentifier($0.binding), $0.searched) })
-    // The rows of records that no store has may change.
+    // The rows of unsaved records may change.
     self.matches = matches.map { match in
       if case .row(let binding, let row) = match, binding.rowsMayMove { return .changed(binding.object(row)) }
       return match
     }
   }
 
-  /// 0.
+  /// 0, the index of the first object.
   public var startIndex: Int { 0 }
-  /// How many objects there are.
+  /// The number of objects.
   public var endIndex: Int { matches.count }
 
-  /// The object at a place, made where nobody holds it yet. O(1).
+  /// The object at `position`, created if it does not exist yet. O(1).
   public subscript(position: Int) -> Object {
     guard let object = object(matches[position]) as? Object else {
       ProgrammerError.stop("The classes of the objects were checked when they were found.")
@@ -42,9 +44,11 @@ public struct FetchedBatch<Object: ManagedObject>: RandomAccessCollection {
 }
 
 extension ManagedObjectContext {
-  /// The objects that ``fetch(_:)-(FetchRequest<Object>)`` would give, as a collection that makes each when it is asked for.
+  /// Returns the results of ``fetch(_:)-(FetchRequest<Object>)`` as a collection that creates each object on access.
   ///
-  /// It takes the place of Core Data's batch size: there is nothing to be read in batches, as the records are in columns.
+  /// This replaces Core Data's batch size: since the records are in columns, there are no batches to read.
+  ///
+  /// - Throws: the errors of ``fetch(_:)-(FetchRequest<Object>)``.
   public func fetchBatch<Object>(_ request: FetchRequest<Object>) throws -> FetchedBatch<Object> {
     let pass = try FetchPass(request, in: self)
     let matches = try pass.matches()
@@ -64,14 +68,14 @@ extension FetchPass.Match {
 
 // MARK: Prefetching
 
-/// Reads what relationships of fetched objects lead to before somebody asks for it: a step of all objects at a time, and not object by
-/// object.
+/// Reads the destinations of relationships of fetched objects in advance: one step for all objects at a time instead of
+/// object by object.
 struct Prefetching {
   private let context: ManagedObjectContext
-  /// The relationships of each path, by name: a subentity has its own at the same places.
+  /// The relationships of each path, by name: a subentity has its own in the same positions.
   private let paths: [[CompiledProperty]]
 
-  /// - Throws: `FetchPredicateError` where the entity has no such path of relationships.
+  /// - Throws: `FetchPredicateError` if the entity has no such path of relationships.
   init(_ keyPaths: [String], of entity: EntityDescription, in context: ManagedObjectContext) throws {
     self.context = context
     let model = context.persistentStoreCoordinator.managedObjectModel
@@ -81,7 +85,8 @@ struct Prefetching {
     }
   }
 
-  /// Reads what the paths lead to from objects that were found. What lies in files that are read at once is made sure of.
+  /// Reads the destinations of the paths for the found objects. In stores that read their file at once, it checks the
+  /// records.
   func readAhead(_ matches: [FetchPass.Match]) throws {
     if paths.isEmpty || matches.isEmpty { return }
     let origins = matches.map(\.origin)
@@ -96,20 +101,20 @@ struct Prefetching {
 }
 
 extension Prefetching {
-  /// Where the values of an object are found.
+  /// The source of an object's values.
   enum Origin {
     case row(EntityBinding, RowID)
     case object(ManagedObject)
   }
 
-  /// What a relationship leads to, each record once, all of it read.
+  /// Returns the destinations of a relationship, each record once, and reads all of them.
   private func follow(_ relationship: CompiledProperty, from origins: [Origin]) throws -> [Origin] {
     try read(relationship, from: origins).flatMap { binding, references in
       try Set(references).compactMap { try binding.table.row(of: $0) }.map { .row(binding, $0) }
     }
   }
 
-  /// Reads what a relationship leads to, and tells the references, which may have some more than once.
+  /// Reads the destinations of a relationship, and returns their references, possibly with duplicates.
   @discardableResult
   private func read(
     _ relationship: CompiledProperty,
@@ -118,7 +123,7 @@ extension Prefetching {
     var groups: [(id: ManagedObjectID, references: [ReferenceID])] = []
     for origin in origins {
       for id in origin.ids(relationship.ordinal) where !id.isTemporaryID {
-        // There are as many groups as the stores have entities that the relationship leads to: one, mostly.
+        // There is one group for each entity of a store that the relationship refers to: usually one.
         if let place = groups.firstIndex(where: { $0.id.scope === id.scope }) {
           groups[place].references.append(id.reference)
         } else {
@@ -155,7 +160,7 @@ extension FetchPass.Match {
 }
 
 extension CompiledExpression {
-  /// The relationships of a key path, the first one first. An attribute at the end leads nowhere.
+  /// The relationships of a key path, in order. An attribute at the end is not included.
   fileprivate var relationships: [CompiledProperty] {
     guard case .property(let base, let property) = self else { return [] }
     return base.relationships + (property.attributeType == nil ? [property] : [])

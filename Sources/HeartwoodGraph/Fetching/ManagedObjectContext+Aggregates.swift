@@ -1,18 +1,18 @@
 public import HeartwoodModel
 import HeartwoodStore
 
-// One value of many records, in the type that its attribute says. `fetchValue(_:of:where:)` is for expressions, key paths as text and
-// entities without a class; `fetchRows` for groups.
+// Aggregates of an attribute, in the type of the attribute. `fetchValue(_:of:where:)` is for expressions, key paths as
+// text and entities without a class; `fetchRows` is for groups.
 
 extension ManagedObjectContext {
-  /// The least value that an attribute has in objects of the entity of `objectClass`, those that meet a condition if there is one; nil
-  /// where none has a value.
+  /// Returns the least value of an attribute in the objects of the entity of `objectClass` that meet a condition, or in
+  /// all its objects if there is none; nil if no object has a value.
   ///
   ///     let first = try context.minimum(of: ToDo.dueKey, in: ToDo.self, where: ToDo.doneKey == false)
   ///
-  /// No object is made.
+  /// No object is created.
   ///
-  /// - Throws: as ``fetchRows(_:)``.
+  /// - Throws: the errors of ``fetchRows(_:)``.
   public func minimum<Object: ManagedObject, Value: OrderedAttributeValue>(
     of key: AttributeKey<Value>,
     in objectClass: Object.Type,
@@ -21,7 +21,7 @@ extension ManagedObjectContext {
     try extreme(.minimum(of: key.name, as: "minimum"), objectClass, predicate)
   }
 
-  /// The greatest value that an attribute has; see ``minimum(of:in:where:)``.
+  /// Returns the greatest value of an attribute; see ``minimum(of:in:where:)``.
   public func maximum<Object: ManagedObject, Value: OrderedAttributeValue>(
     of key: AttributeKey<Value>,
     in objectClass: Object.Type,
@@ -30,10 +30,11 @@ extension ManagedObjectContext {
     try extreme(.maximum(of: key.name, as: "maximum"), objectClass, predicate)
   }
 
-  /// The sum of the numbers that an attribute has in objects of the entity of `objectClass`, those that meet a condition if there is one;
-  /// 0 where there are none. No object is made.
+  /// Returns the sum of an attribute in the objects of the entity of `objectClass` that meet a condition, or in all its
+  /// objects if there is none; 0 if there are no values. No object is created.
   ///
-  /// - Throws: as ``fetchRows(_:)``; ``PersistenceError/Code/valueUnsupported`` where a sum of integers is too great for one.
+  /// - Throws: the errors of ``fetchRows(_:)``; ``PersistenceError/Code/valueUnsupported`` if a sum of integers
+  ///   overflows.
   public func sum<Object: ManagedObject, Value: NumericAttributeValue>(
     of key: AttributeKey<Value>,
     in objectClass: Object.Type,
@@ -42,10 +43,10 @@ extension ManagedObjectContext {
     try number(.sum(of: key.name, as: "sum"), objectClass, predicate) ?? .absentValue
   }
 
-  /// The average of the numbers that an attribute has in objects of the entity of `objectClass`, those that meet a condition if there is
-  /// one; nil where none has a number. No object is made.
+  /// Returns the average of an attribute in the objects of the entity of `objectClass` that meet a condition, or in all
+  /// its objects if there is none; nil if no object has a number. No object is created.
   ///
-  /// - Throws: as ``fetchRows(_:)``.
+  /// - Throws: the errors of ``fetchRows(_:)``.
   public func average<Object: ManagedObject, Value: NumericAttributeValue>(
     of key: AttributeKey<Value>,
     in objectClass: Object.Type,
@@ -69,7 +70,7 @@ extension ManagedObjectContext {
   ) throws -> Result? {
     let value = try fetchValue(property, of: objectClass, where: predicate)
     if value.isNull { return nil }
-    // The widest type of each kind: a sum of no values is an integer, whatever it is a sum of.
+    // The widest type of each kind: a sum of no values is an integer, whatever is summed.
     for type in [AttributeType.integer64, .decimal, .double] where Result.fits(type) {
       if let number = value.converted(to: type).flatMap({ Result(propertyValue: $0) }) { return number }
     }
@@ -85,10 +86,10 @@ extension ManagedObjectContext {
 // MARK: By key path
 
 extension ManagedObjectContext {
-  /// The least value of an attribute: `try context.minimum(of: \ToDo.due)`; see ``minimum(of:in:where:)``.
+  /// Returns the least value of an attribute: `try context.minimum(of: \ToDo.due)`; see ``minimum(of:in:where:)``.
   ///
-  /// The key path must be of a property, by what ``ManagedObject/propertyName(forKeyPath:)`` says: the process stops otherwise. So must
-  /// those of the functions beside this one.
+  /// - Precondition: ``ManagedObject/propertyName(forKeyPath:)`` returns a name for the key path. The same applies to
+  ///   the other functions in this extension.
   public func minimum<Object: ManagedObject, Value: OrderedAttributeValue>(
     of keyPath: KeyPath<Object, Value>,
     where predicate: FetchPredicate? = nil
@@ -96,7 +97,7 @@ extension ManagedObjectContext {
     try minimum(of: Object.key(keyPath), in: Object.self, where: predicate)
   }
 
-  /// The greatest value of an attribute; see ``minimum(of:where:)``.
+  /// Returns the greatest value of an attribute; see ``minimum(of:where:)``.
   public func maximum<Object: ManagedObject, Value: OrderedAttributeValue>(
     of keyPath: KeyPath<Object, Value>,
     where predicate: FetchPredicate? = nil
@@ -104,7 +105,7 @@ extension ManagedObjectContext {
     try maximum(of: Object.key(keyPath), in: Object.self, where: predicate)
   }
 
-  /// The sum of an attribute's numbers; see ``sum(of:in:where:)``.
+  /// Returns the sum of an attribute; see ``sum(of:in:where:)``.
   public func sum<Object: ManagedObject, Value: NumericAttributeValue>(
     of keyPath: KeyPath<Object, Value>,
     where predicate: FetchPredicate? = nil
@@ -112,7 +113,7 @@ extension ManagedObjectContext {
     try sum(of: Object.key(keyPath), in: Object.self, where: predicate)
   }
 
-  /// The average of an attribute's numbers; see ``average(of:in:where:)``.
+  /// Returns the average of an attribute; see ``average(of:in:where:)``.
   public func average<Object: ManagedObject, Value: NumericAttributeValue>(
     of keyPath: KeyPath<Object, Value>,
     where predicate: FetchPredicate? = nil
@@ -122,7 +123,7 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// The key of the attribute that `keyPath` reads.
+  /// Returns the key of the attribute that `keyPath` reads.
   static func key<Object: ManagedObject, Value>(_ keyPath: KeyPath<Object, Value>) -> AttributeKey<Value> {
     AttributeKey(requiredName(of: keyPath))
   }

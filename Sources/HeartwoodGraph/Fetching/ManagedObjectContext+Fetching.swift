@@ -2,30 +2,32 @@ public import HeartwoodModel
 import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// All objects of the entity of `objectClass`, subentities included, as the stores have them now with this context's changes on
-  /// top: in the stores' order, new objects last.
+  /// Returns all objects of the entity of `objectClass`, including subentities, as the stores have them now with this
+  /// context's changes on top: in the stores' order, new objects last.
   ///
-  /// No value is read. An object that has read its values already keeps them. O(objects).
+  /// It reads no values: objects that have not been read yet are faults, and those that have been read keep their
+  /// values. O(objects).
   ///
-  /// To find some of them, give a condition that the stores evaluate: `fetch(ToDo.self, where: ToDo.doneKey == false)`. No fetch takes
-  /// a closure; what Swift alone can tell is asked of the array, which reads the values of each object:
+  /// To fetch only some objects, pass a condition that the stores evaluate:
+  /// `fetch(ToDo.self, where: ToDo.doneKey == false)`. No fetch takes a closure; to filter with Swift code, filter the
+  /// array, which reads the values of each object:
   ///
   ///     let long = try context.fetch(ToDo.self).filter { $0.memo.count > 80 }
   ///
-  /// ``reading(_:)`` around it throws what cannot be read.
+  /// Put this into ``reading(_:)`` to throw if a record cannot be read.
   ///
-  /// - Throws: ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/storeNotOpen`` if the store that kept the entity was removed;
-  ///   ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged.
+  /// - Throws: ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/storeNotOpen`` if the store that kept
+  ///   the entity was removed; ``PersistenceError/Code/fileCorrupt`` if a file turns out to be damaged.
   public func fetch<Object: ManagedObject>(_ objectClass: Object.Type) throws -> [Object] {
     try allObjects(of: try persistentStoreCoordinator.objectClasses.entity(for: objectClass), as: objectClass)
   }
 
-  /// All objects of the entity called `entityName`; see ``fetch(_:)-(Object.Type)``.
+  /// Returns all objects of the entity called `entityName`; see ``fetch(_:)-(Object.Type)``.
   public func fetch(entityName: String) throws -> [ManagedObject] {
     try allObjects(of: try entity(named: entityName), as: ManagedObject.self)
   }
 
-  /// How many objects ``fetch(entityName:)`` would give. It makes none and reads none.
+  /// Returns the number of objects that ``fetch(entityName:)`` would return. It creates no objects and reads no values.
   public func count(entityName: String) throws -> Int {
     let log = persistentStoreCoordinator.log(.counted)
     let entity = try entity(named: entityName)
@@ -37,7 +39,7 @@ extension ManagedObjectContext {
       }
     }
     for object in pending.deleted.objects where object.entity.isKind(of: entity) {
-      // Another context may have deleted it as well.
+      // Another context may have deleted it too.
       try object.binding.synchronize()
       if object.binding.liveGroup(of: object.rowID) != nil { count -= 1 }
     }
@@ -45,7 +47,7 @@ extension ManagedObjectContext {
     return count
   }
 
-  /// All objects of `entity`, which are all of the class `objectClass`.
+  /// Returns all objects of `entity`, all of which are of the class `objectClass`.
   private func allObjects<Object: ManagedObject>(
     of entity: EntityDescription,
     as objectClass: Object.Type
@@ -67,8 +69,8 @@ extension ManagedObjectContext {
     // All empty arrays share their storage, and filling one writes to it.
     if capacity == 0 { return [] }
     return [Object](unsafeUninitializedCapacity: capacity) { buffer, count in
-      // An element of either type is one reference that the array owns, and the coordinator's map of classes has seen to it that
-      // the objects of an entity and its subentities are of the entity's class.
+      // An element of either type is one reference that the array owns, and the coordinator's map of classes ensures
+      // that the objects of an entity and its subentities are of the entity's class.
       UnsafeMutableRawBufferPointer(buffer).withMemoryRebound(to: Unmanaged<ManagedObject>.self) { results in
         for binding in bindings { binding.fetch(into: results, count: &count) }
         for object in new {
@@ -79,7 +81,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// What the saved objects of `entity` and its subentities are found by, up to date with their stores.
+  /// Returns the bindings of the saved objects of `entity` and its subentities, synchronized with their stores.
   private func bindings(of entity: EntityDescription) throws -> [EntityBinding] {
     var bindings: [EntityBinding] = []
     for concrete in persistentStoreCoordinator.managedObjectModel.concreteEntities(under: entity) {
@@ -101,19 +103,19 @@ extension ManagedObjectContext {
 // MARK: First
 
 extension ManagedObjectContext {
-  /// The first object that a request asks for; nil where there is none. At most one object is made.
+  /// Returns the first object that matches a request; nil if there is none. At most one object is created.
   ///
-  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``.
+  /// - Throws: the errors of ``fetch(_:)-(FetchRequest<Object>)``.
   public func fetchFirst<Object>(_ request: FetchRequest<Object>) throws -> Object? {
     try fetch(request.limited(to: 1)).first
   }
 
-  /// The first object of the entity of `objectClass` that meets a condition; nil where there is none.
+  /// Returns the first object of the entity of `objectClass` that meets a condition; nil if there is none.
   ///
   ///     let milk = try context.fetchFirst(ToDo.self, where: ToDo.memoKey == "Milk")
   ///     let next = try context.fetchFirst(ToDo.self, sortedBy: ToDo.dueKey.ascending)
   ///
-  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``.
+  /// - Throws: the errors of ``fetch(_:)-(FetchRequest<Object>)``.
   public func fetchFirst<Object: ManagedObject>(
     _ objectClass: Object.Type,
     where predicate: FetchPredicate? = nil,
@@ -122,16 +124,17 @@ extension ManagedObjectContext {
     try fetchFirst(FetchRequest(where: predicate, sortedBy: sortDescriptors))
   }
 
-  /// Whether a request asks for any object. No object is made.
+  /// Returns whether any object matches a request. No object is created.
   ///
-  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``.
+  /// - Throws: the errors of ``fetch(_:)-(FetchRequest<Object>)``.
   public func hasAny<Object>(for request: FetchRequest<Object>) throws -> Bool {
     try count(for: request.limited(to: 1)) > 0
   }
 
-  /// Whether there is an object of the entity of `objectClass`, one that meets a condition if there is one.
+  /// Returns whether there is an object of the entity of `objectClass` that meets a condition, or any object if no
+  /// condition is given.
   ///
-  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``.
+  /// - Throws: the errors of ``fetch(_:)-(FetchRequest<Object>)``.
   public func hasAny<Object: ManagedObject>(
     _ objectClass: Object.Type,
     where predicate: FetchPredicate? = nil
@@ -141,7 +144,7 @@ extension ManagedObjectContext {
 }
 
 extension FetchRequest {
-  /// The same request, for no more than `count` objects.
+  /// Returns the same request, limited to `count` objects.
   fileprivate func limited(to count: Int) -> FetchRequest {
     var request = self
     request.fetchLimit = min(fetchLimit ?? count, count)
@@ -152,14 +155,14 @@ extension FetchRequest {
 // MARK: Or a new one
 
 extension ManagedObjectContext {
-  /// The first object whose attribute has a value, or a new one that is given it.
+  /// Returns the first object whose attribute equals `value`, or inserts one with this value.
   ///
   ///     let list = try context.fetchFirstOrInsert(ToDoList.self, where: ToDoList.nameKey, equals: "Shopping")
   ///
-  /// It looks at what the stores have now, and at this context. Two contexts that do it at the same time both insert; a uniqueness
-  /// constraint of the model lets the second save know.
+  /// It considers what the stores have now, and this context. Two contexts that call this at the same time both insert;
+  /// with a uniqueness constraint in the model, the second save finds a conflict.
   ///
-  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)`` and ``insert(_:)``. Nothing is inserted then.
+  /// - Throws: the errors of ``fetch(_:)-(FetchRequest<Object>)`` and ``insert(_:)``. Then nothing was inserted.
   public func fetchFirstOrInsert<Object: ManagedObject, Value: AttributeValue>(
     _ objectClass: Object.Type,
     where key: AttributeKey<Value>,
@@ -169,10 +172,10 @@ extension ManagedObjectContext {
     return try firstOrNew(entity, key.name, value.propertyValue) { try insert(objectClass) }
   }
 
-  /// The first object whose attribute has a value, or a new one that is given it; see
+  /// Returns the first object whose attribute equals `value`, or inserts one with this value; see
   /// ``fetchFirstOrInsert(_:where:equals:)-(Object.Type,AttributeKey<Value>,Value)``.
   ///
-  /// The key path must be of a property, by what ``ManagedObject/propertyName(forKeyPath:)`` says: the process stops otherwise.
+  /// - Precondition: ``ManagedObject/propertyName(forKeyPath:)`` returns a name for the key path.
   public func fetchFirstOrInsert<Object: ManagedObject, Value: AttributeValue>(
     _ objectClass: Object.Type,
     where keyPath: KeyPath<Object, Value>,
@@ -181,10 +184,10 @@ extension ManagedObjectContext {
     try fetchFirstOrInsert(objectClass, where: Object.key(keyPath), equals: value)
   }
 
-  /// The first object of an entity whose attribute has a value, or a new one that is given it; see
+  /// Returns the first object of an entity whose attribute equals `value`, or inserts one with this value; see
   /// ``fetchFirstOrInsert(_:where:equals:)-(Object.Type,AttributeKey<Value>,Value)``.
   ///
-  /// - Throws: ``PersistenceError/Code/valueTypeMismatch`` where the value does not fit the attribute.
+  /// - Throws: ``PersistenceError/Code/valueTypeMismatch`` if the value does not fit the attribute.
   public func fetchFirstOrInsert(
     entityName: String,
     where attributeName: String,

@@ -3,18 +3,21 @@ public import HeartwoodModel
 public import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// The objects that a request asks for, as the stores have them now with this context's changes on top.
+  /// Returns the objects that match a request, as the stores have them now with this context's changes on top.
   ///
-  /// The condition and the order are evaluated on the stores' columns; objects are made of what is found alone, as faults. Objects
-  /// with changes are evaluated one by one, and so are those that relationships lead from to objects with changes, where the request
-  /// looks at what has changed there.
+  ///     let request = FetchRequest<ToDo>(where: ToDo.doneKey == false, sortedBy: [ToDo.dueKey.ascending])
+  ///     for toDo in try context.fetch(request) { print(toDo.objectID) }
   ///
-  /// - Throws: `FetchPredicateError` where the predicate or a sort descriptor does not fit the entity, with the place;
-  ///   ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/objectClassMismatch`` where the entity's objects are of another
-  ///   class than the request says; ``PersistenceError/Code/storeNotOpen`` where one of ``FetchRequest/affectedStores`` is not open here, or if the store that kept the entity
-  ///   was removed from the coordinator;
-  ///   ``PersistenceError/Code/coordinatorClosed``; and what reading can throw, such as ``PersistenceError/Code/storeBusy``, or
-  ///   ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged.
+  /// The condition and the order are evaluated on the stores' columns, and only the results are created as objects, as
+  /// faults. Objects with changes are evaluated one by one. So are objects with relationships to changed objects, if
+  /// the request reads the changed properties.
+  ///
+  /// - Throws: `FetchPredicateError` if the predicate or a sort descriptor does not fit the entity, with the place;
+  ///   ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/objectClassMismatch`` if the entity's objects
+  ///   are of another class than `Object`; ``PersistenceError/Code/storeNotOpen`` if one of
+  ///   ``FetchRequest/affectedStores`` is not open here, or if the store that kept the entity was removed from the
+  ///   coordinator; ``PersistenceError/Code/coordinatorClosed``; and the errors of reading, such as
+  ///   ``PersistenceError/Code/storeBusy``, or ``PersistenceError/Code/fileCorrupt`` if a file turns out to be damaged.
   public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
     let log = persistentStoreCoordinator.log(.fetched)
     let objects = try objects(try FetchPass(request, in: self).matches(), request)
@@ -22,9 +25,9 @@ extension ManagedObjectContext {
     return objects
   }
 
-  /// The objects that were found, as the request wants them.
+  /// Returns the found objects in the state that the request asks for.
   func objects<Object>(_ matches: [FetchPass.Match], _ request: FetchRequest<Object>) throws -> [Object] {
-    // All are made before one is read: records may move then.
+    // All objects are created before one is read: records may move then.
     try matches.map(\.object).map { object in
       guard let typed = object as? Object else { throw mismatch(object, request) }
       if request.refreshesRefetchedObjects, !object.isFault, canBeRefreshed(object) {
@@ -43,7 +46,7 @@ extension ManagedObjectContext {
     )
   }
 
-  /// The ids of the objects that ``fetch(_:)-(FetchRequest<Object>)`` would give. No object is made.
+  /// Returns the ids of the objects that ``fetch(_:)-(FetchRequest<Object>)`` would return. No object is created.
   public func fetchObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
     let log = persistentStoreCoordinator.log(.fetched)
     let ids = try FetchPass(request, in: self).matches().map(\.objectID)
@@ -51,7 +54,7 @@ extension ManagedObjectContext {
     return ids
   }
 
-  /// How many objects ``fetch(_:)-(FetchRequest<Object>)`` would give. No object is made.
+  /// Returns the number of objects that ``fetch(_:)-(FetchRequest<Object>)`` would return. No object is created.
   public func count<Object>(for request: FetchRequest<Object>) throws -> Int {
     let log = persistentStoreCoordinator.log(.counted)
     let count = try FetchPass(request, in: self).count()
@@ -59,16 +62,17 @@ extension ManagedObjectContext {
     return count
   }
 
-  /// How ``fetch(_:)-(FetchRequest<Object>)``, or ``fetchRows(_:)`` where the request asks for columns or groups, finds what it gives, for
-  /// people to read. Nothing is fetched.
+  /// Returns a description of the way in which ``fetch(_:)-(FetchRequest<Object>)``, or ``fetchRows(_:)`` if the
+  /// request has columns or groups, finds its results, for people to read. Nothing is fetched.
   ///
-  /// The context's own changes are not in it: they are evaluated object by object.
+  /// It does not include the context's own changes, which are evaluated object by object.
   public func queryPlan<Object>(for request: FetchRequest<Object>) throws -> QueryPlan {
     request.asksForRows
       ? try SelectionPass(request, in: self).queryPlan() : try FetchPass(request, in: self).queryPlan()
   }
 
-  /// The objects of the entity of `objectClass` that meet a condition; see ``fetch(_:)-(FetchRequest<Object>)``.
+  /// Returns the objects of the entity of `objectClass` that meet a condition; see
+  /// ``fetch(_:)-(FetchRequest<Object>)``.
   public func fetch<Object: ManagedObject>(
     _ objectClass: Object.Type,
     where predicate: FetchPredicate,
@@ -79,7 +83,7 @@ extension ManagedObjectContext {
     try fetch(FetchRequest(where: predicate, sortedBy: sortDescriptors, offset: offset, limit: limit))
   }
 
-  /// All objects of the entity of `objectClass` in an order; see ``fetch(_:)-(FetchRequest<Object>)``.
+  /// Returns all objects of the entity of `objectClass` in an order; see ``fetch(_:)-(FetchRequest<Object>)``.
   public func fetch<Object: ManagedObject>(
     _ objectClass: Object.Type,
     sortedBy first: FetchSortDescriptor,
@@ -90,7 +94,7 @@ extension ManagedObjectContext {
     try fetch(FetchRequest(sortedBy: [first] + others, offset: offset, limit: limit))
   }
 
-  /// The first objects of the entity of `objectClass`; see ``fetch(_:)-(FetchRequest<Object>)``.
+  /// Returns the first objects of the entity of `objectClass`; see ``fetch(_:)-(FetchRequest<Object>)``.
   public func fetch<Object: ManagedObject>(
     _ objectClass: Object.Type,
     offset: Int = 0,
@@ -99,7 +103,7 @@ extension ManagedObjectContext {
     try fetch(FetchRequest(offset: offset, limit: limit))
   }
 
-  /// The ids of the objects of the entity of `objectClass` that meet a condition. No object is made.
+  /// Returns the ids of the objects of the entity of `objectClass` that meet a condition. No object is created.
   public func fetchObjectIDs<Object: ManagedObject>(
     _ objectClass: Object.Type,
     where predicate: FetchPredicate? = nil,
@@ -110,17 +114,17 @@ extension ManagedObjectContext {
     try fetchObjectIDs(FetchRequest<Object>(where: predicate, sortedBy: sortDescriptors, offset: offset, limit: limit))
   }
 
-  /// How many objects there are of the entity of `objectClass`.
+  /// Returns the number of objects of the entity of `objectClass`. No object is created.
   public func count<Object: ManagedObject>(_ objectClass: Object.Type) throws -> Int {
     try count(for: FetchRequest<Object>())
   }
 
-  /// How many objects of the entity of `objectClass` meet a condition.
+  /// Returns the number of objects of the entity of `objectClass` that meet a condition. No object is created.
   public func count<Object: ManagedObject>(_ objectClass: Object.Type, where predicate: FetchPredicate) throws -> Int {
     try count(for: FetchRequest<Object>(where: predicate))
   }
 
-  /// The objects of the entity of `objectClass` that meet a condition of Foundation's `#Predicate`.
+  /// Returns the objects of the entity of `objectClass` that meet a condition of Foundation's `#Predicate`.
   public func fetch<Object: ManagedObject>(
     _ objectClass: Object.Type,
     where predicate: Predicate<Object>,
@@ -136,13 +140,15 @@ extension ManagedObjectContext {
 // MARK: Asynchronous fetching
 
 extension ManagedObjectContext {
-  /// The objects that a request asks for, found without holding up the isolation of the context: the stores' columns are searched
-  /// elsewhere.
+  /// Returns the objects that match a request, without blocking the isolation of the context: the stores' columns are
+  /// searched elsewhere.
   ///
-  /// The result is as the stores and the context were when it was asked for; objects whose records have gone since count as deleted.
+  /// The result reflects the stores and the context at the time of the call; objects whose records were deleted since
+  /// count as deleted.
   ///
-  /// - Parameter progress: tells how far it has come, and stops it. Cancelling the task does so too.
-  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``, and `CancellationError`.
+  /// - Parameter progress: reports how far the search has come, and can cancel it. Cancelling the task cancels the
+  ///   search too.
+  /// - Throws: the errors of ``fetch(_:)-(FetchRequest<Object>)``, and `CancellationError`.
   public func fetchAsynchronously<Object>(
     _ request: FetchRequest<Object>,
     progress: FetchProgress = FetchProgress(),
@@ -152,7 +158,7 @@ extension ManagedObjectContext {
     return try objects(matches, request)
   }
 
-  /// The ids of the objects that a request asks for; see ``fetchAsynchronously(_:progress:isolation:)``.
+  /// Returns the ids of the objects that match a request; see ``fetchAsynchronously(_:progress:isolation:)``.
   public func fetchObjectIDsAsynchronously<Object>(
     _ request: FetchRequest<Object>,
     progress: FetchProgress = FetchProgress(),
@@ -180,7 +186,7 @@ extension ManagedObjectContext {
     return matches
   }
 
-  /// Searches off the isolation of the context, on a thread that may wait for others which help.
+  /// Searches outside the isolation of the context, on a thread that may wait for helper threads.
   private static func rows(_ searches: [FetchPart.Search], _ progress: FetchProgress) async throws -> [[RowID]] {
     progress.begin(searches.reduce(0) { $0 + $1.unitCount })
     return try await withTaskCancellationHandler {
@@ -200,8 +206,9 @@ extension ManagedObjectContext {
 // MARK: Records
 
 extension ManagedObjectContext {
-  /// The records that a request finds in the first store, in its order, as tables: as many as the order changes from one entity to another, and
-  /// an empty one if there are none. What this context has changed does not count.
+  /// Returns the records that a request finds in the first store, in its order, as tables: a new table begins whenever
+  /// the entity changes in that order, and there is one empty table if nothing is found. This context's changes are
+  /// ignored.
   package func recordTables<Object>(_ request: FetchRequest<Object>) throws -> [NodeTable] {
     guard let store = persistentStoreCoordinator.persistentStores.first else { return [] }
     var tables: [NodeTable] = []
@@ -209,7 +216,7 @@ extension ManagedObjectContext {
     while let entity = rest.first?.entity {
       let end = rest.firstIndex { $0.entity !== entity } ?? rest.endIndex
       let found = rest[..<end]
-      // Of a store that reads piecemeal only these are read.
+      // In a store that reads on demand, only these records are read.
       tables.append(try Self.table(of: found, from: store.engine.table(of: entity, reading: found.map(\.reference))))
       rest = rest[end...]
     }
@@ -217,7 +224,7 @@ extension ManagedObjectContext {
     return [NodeTable(entity: try persistentStoreCoordinator.managedObjectModel.knownEntity(named: request.entityName))]
   }
 
-  /// The records of `ids`, in that order.
+  /// Returns the records of `ids`, in that order.
   private static func table(of ids: ArraySlice<ManagedObjectID>, from table: NodeTable) throws -> NodeTable {
     var rows = RowGroupListBuilder(entity: table.entity)
     for id in ids {

@@ -1,15 +1,15 @@
 public import HeartwoodModel
 
-// Conditions in Swift: `ToDo.doneKey == true && ToDo.memoKey.contains("milk")`. The compiler sees to it that the types fit.
+// Conditions in Swift: `ToDo.doneKey == true && ToDo.memoKey.contains("milk")`. The compiler checks that the types fit.
 
 extension PropertyKey {
-  /// The property as part of a predicate.
+  /// The property as an operand of a predicate.
   public final var expression: FetchExpression { .key(name) }
 
-  /// Small values first.
+  /// A sort descriptor with the least values first.
   public final var ascending: FetchSortDescriptor { FetchSortDescriptor(name) }
 
-  /// Great values first.
+  /// A sort descriptor with the greatest values first.
   public final var descending: FetchSortDescriptor { FetchSortDescriptor(name, ascending: false) }
 
   fileprivate final func compared(
@@ -22,115 +22,116 @@ extension PropertyKey {
 }
 
 extension AttributeKey {
-  /// The attribute has this value.
+  /// Returns the condition that the attribute equals a value.
   public static func == (key: AttributeKey, value: Value) -> FetchPredicate {
     key.compared(.equalTo, .constant(value.propertyValue))
   }
 
-  /// The attribute has another value, or none.
+  /// Returns the condition that the attribute has another value, or none.
   public static func != (key: AttributeKey, value: Value) -> FetchPredicate {
     key.compared(.notEqualTo, .constant(value.propertyValue))
   }
 
-  /// The attribute is less; `nil` never is.
+  /// Returns the condition that the attribute is less than a value. An attribute without a value does not meet it.
   public static func < (key: AttributeKey, value: Value) -> FetchPredicate {
     key.compared(.lessThan, .constant(value.propertyValue))
   }
 
-  /// The attribute is less or the same.
+  /// Returns the condition that the attribute is less than or equal to a value.
   public static func <= (key: AttributeKey, value: Value) -> FetchPredicate {
     key.compared(.lessThanOrEqualTo, .constant(value.propertyValue))
   }
 
-  /// The attribute is greater; `nil` never is.
+  /// Returns the condition that the attribute is greater than a value. An attribute without a value does not meet it.
   public static func > (key: AttributeKey, value: Value) -> FetchPredicate {
     key.compared(.greaterThan, .constant(value.propertyValue))
   }
 
-  /// The attribute is greater or the same.
+  /// Returns the condition that the attribute is greater than or equal to a value.
   public static func >= (key: AttributeKey, value: Value) -> FetchPredicate {
     key.compared(.greaterThanOrEqualTo, .constant(value.propertyValue))
   }
 
-  /// The attribute has one of these values.
+  /// Returns the condition that the attribute has one of some values.
   public func isIn(_ values: some Sequence<Value>) -> FetchPredicate {
     compared(.in, .aggregate(values.map { .constant($0.propertyValue) }))
   }
 
-  /// The attribute is not less than one value, and not greater than the other.
+  /// Returns the condition that the attribute is between two values, inclusive.
   public func isBetween(_ lower: Value, _ upper: Value) -> FetchPredicate {
     compared(.between, .aggregate([.constant(lower.propertyValue), .constant(upper.propertyValue)]))
   }
 }
 
-/// A Swift type of attributes that are strings.
+/// A Swift type of string attributes.
 public protocol TextAttributeValue: AttributeValue {}
 extension String: TextAttributeValue {}
 extension Optional: TextAttributeValue where Wrapped == String {}
 
 extension AttributeKey where Value: TextAttributeValue {
-  /// `text` is in the string.
+  /// Returns the condition that the string contains `text`.
   public func contains(_ text: String, options: FetchComparison.Options = []) -> FetchPredicate {
     compared(.contains, .constant(.string(text)), options: options)
   }
 
-  /// The string begins with `text`.
+  /// Returns the condition that the string begins with `text`.
   public func beginsWith(_ text: String, options: FetchComparison.Options = []) -> FetchPredicate {
     compared(.beginsWith, .constant(.string(text)), options: options)
   }
 
-  /// The string ends with `text`.
+  /// Returns the condition that the string ends with `text`.
   public func endsWith(_ text: String, options: FetchComparison.Options = []) -> FetchPredicate {
     compared(.endsWith, .constant(.string(text)), options: options)
   }
 
-  /// The string equals `text` under the options.
+  /// Returns the condition that the string equals `text` under the options.
   public func equals(_ text: String, options: FetchComparison.Options) -> FetchPredicate {
     compared(.equalTo, .constant(.string(text)), options: options)
   }
 
-  /// The string is as `pattern` says, in which `*` stands for any characters and `?` for one.
+  /// Returns the condition that the string matches `pattern`, in which `*` stands for any characters and `?` for one.
   public func isLike(_ pattern: String, options: FetchComparison.Options = []) -> FetchPredicate {
     compared(.like, .constant(.string(pattern)), options: options)
   }
 
-  /// All of the string matches a regular expression.
+  /// Returns the condition that the whole string matches a regular expression.
   public func matches(_ pattern: String, options: FetchComparison.Options = []) -> FetchPredicate {
     compared(.matches, .constant(.string(pattern)), options: options)
   }
 }
 
 extension ToOneKey {
-  /// The relationship leads to `object`, or nowhere where that is nil.
+  /// Returns the condition that the destination of the relationship is `object`, or that it has none if `object` is
+  /// nil.
   public static func == (key: ToOneKey, object: Destination?) -> FetchPredicate {
     key.compared(.equalTo, object.fetchExpression)
   }
 
-  /// The relationship does not lead to `object`.
+  /// Returns the condition that the destination of the relationship is not `object`.
   public static func != (key: ToOneKey, object: Destination?) -> FetchPredicate {
     key.compared(.notEqualTo, object.fetchExpression)
   }
 }
 
 extension ToManyKey {
-  /// The relationship leads to `object`.
+  /// Returns the condition that `object` is a destination of the relationship.
   public func contains(_ object: Destination) -> FetchPredicate {
     compared(.contains, object.fetchExpression)
   }
 
-  /// How many objects the relationship leads to.
+  /// The number of destinations of the relationship, as an operand of a predicate.
   public var count: FetchExpression { .keyPath(of: .selfObject, [.property(name), .collection(.count)]) }
 
-  /// The relationship leads nowhere.
+  /// The condition that the relationship has no destinations.
   public var isEmpty: FetchPredicate { .comparison(FetchComparison(count, .equalTo, .constant(.integer(0)))) }
 }
 
 // MARK: FetchSortDescriptor: key path
 
 extension FetchSortDescriptor {
-  /// Sorts by the attribute that `keyPath` reads, such as `\ToDo.due`.
+  /// Creates a descriptor that sorts by the attribute that `keyPath` reads, such as `\ToDo.due`.
   ///
-  /// It must be a property of the entity, by what ``ManagedObject/propertyName(forKeyPath:)`` says: the process stops otherwise.
+  /// - Precondition: ``ManagedObject/propertyName(forKeyPath:)`` returns a name for the key path.
   public init<Object: ManagedObject>(
     _ keyPath: KeyPath<Object, some AttributeValue>,
     ascending isAscending: Bool = true,
@@ -139,9 +140,10 @@ extension FetchSortDescriptor {
     self.init(Object.requiredName(of: keyPath), ascending: isAscending, comparison: comparison)
   }
 
-  /// Sorts by an attribute of the object that a to-one relationship leads to, such as `\ToDo.list, \List.name`.
+  /// Creates a descriptor that sorts by an attribute of the destination of a to-one relationship, such as
+  /// `\ToDo.list, \List.name`.
   ///
-  /// Both must be properties of their entities, by what ``ManagedObject/propertyName(forKeyPath:)`` says: the process stops otherwise.
+  /// - Precondition: ``ManagedObject/propertyName(forKeyPath:)`` returns names for both key paths.
   public init<Object: ManagedObject, Destination: ManagedObject>(
     _ relationship: KeyPath<Object, Destination?>,
     _ keyPath: KeyPath<Destination, some AttributeValue>,
@@ -154,7 +156,7 @@ extension FetchSortDescriptor {
 }
 
 extension ManagedObject {
-  /// The name of the property that `keyPath` reads. The process stops where it reads none.
+  /// Returns the name of the property that `keyPath` reads. The process stops if it reads none.
   static func requiredName(of keyPath: AnyKeyPath) -> String {
     guard let name = propertyName(forKeyPath: keyPath) else {
       ProgrammerError.stop(

@@ -1,8 +1,8 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// What an application does itself with the records of an entity in a migration: it overrides some of these, which a migration
-/// calls in this order.
+/// An application's code for the records of an entity in a migration: it overrides some of these functions, which a
+/// migration calls in this order.
 ///
 /// 1. For each mapping of an entity ``begin(_:with:)``, for each source object
 ///    ``createDestinationInstances(forSource:in:manager:)``, ``endInstanceCreation(forMapping:manager:)``.
@@ -10,19 +10,19 @@ public import HeartwoodStore
 ///    ``endRelationshipCreation(forMapping:manager:)``.
 /// 3. For each mapping ``performCustomValidation(forMapping:manager:)`` and ``end(_:manager:)``.
 ///
-/// Whatever one of them throws ends the migration, and the store is left as it was. A policy is made for each mapping that asks for
-/// it by name, and is given with the option ``StoreOptionKey/entityMigrationPolicies``.
+/// If one of them throws, the migration ends, and the store is left as it was. A policy is created for each mapping
+/// that names it; register it with the option ``StoreOptionKey/entityMigrationPolicies``.
 open class EntityMigrationPolicy {
-  /// Makes a policy, for one mapping of one migration.
+  /// Creates a policy, for one mapping of one migration.
   public required init() {}
 
-  /// Called before anything else is done for the mapping.
+  /// Called before all other functions for the mapping.
   open func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {}
 
-  /// Makes the new objects of a source object, without relationships, and tells the manager which they are:
+  /// Creates the new objects of a source object, without relationships, and reports them to the manager:
   /// ``MigrationManager/associate(sourceInstance:withDestinationInstance:for:)``.
   ///
-  /// Without an override it makes one object, with the attributes that the mapping names.
+  /// The default implementation creates one object, with the attributes that the mapping names.
   open func createDestinationInstances(
     forSource source: ManagedObject,
     in mapping: EntityMapping,
@@ -36,12 +36,12 @@ open class EntityMigrationPolicy {
     manager.associate(sourceInstance: source, withDestinationInstance: object, for: mapping)
   }
 
-  /// Called when the objects of the mapping are there, but their relationships are not.
+  /// Called when the objects of the mapping have been created, but not their relationships.
   open func endInstanceCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {}
 
-  /// Sets the relationships of a new object. All new objects are there.
+  /// Sets the relationships of a new object. All new objects have been created.
   ///
-  /// Without an override it sets those that the mapping names.
+  /// The default implementation sets those that the mapping names.
   open func createRelationships(
     forDestination destination: ManagedObject,
     in mapping: EntityMapping,
@@ -53,22 +53,23 @@ open class EntityMigrationPolicy {
     }
   }
 
-  /// Called when the relationships of the mapping's objects are set.
+  /// Called when the relationships of the mapping's objects have been set.
   open func endRelationshipCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {}
 
-  /// Checks the new objects, which are all there with their relationships. The rules of the model are checked after it.
+  /// Checks the new objects, which have been created with their relationships. The rules of the model are checked
+  /// afterwards.
   open func performCustomValidation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {}
 
   /// Called at the end of the mapping, before the new objects are saved.
   open func end(_ mapping: EntityMapping, manager: MigrationManager) throws {}
 
-  /// What the policy answers where a value expression calls it: `FUNCTION($entityPolicy, "fullName:", $source)`. It takes the place of
-  /// Objective-C's selectors.
+  /// Returns the result of a function that a value expression calls: `FUNCTION($entityPolicy, "fullName:", $source)`.
+  /// This replaces Objective-C's selectors.
   ///
   /// - Parameters:
-  ///   - name: the name as the expression has it.
-  ///   - arguments: values as Swift calls them, a ``ManagedObject`` or an array of them.
-  /// - Returns: such a value.
+  ///   - name: the name as in the expression.
+  ///   - arguments: Swift values, a ``ManagedObject`` or an array of them.
+  /// - Returns: a value of these types.
   open func value(
     ofFunction name: String,
     arguments: [Any?],
@@ -83,6 +84,7 @@ open class EntityMigrationPolicy {
 }
 
 extension StoreOptionKey<[String: EntityMigrationPolicy.Type]> {
-  /// The policies of an application, by the names by which mapping models ask for them: with or without the name of a module before.
+  /// The policies of an application, by the names that mapping models use: with or without the name of a module as a
+  /// prefix.
   public static let entityMigrationPolicies = StoreOptionKey("entityMigrationPolicies", default: [:])
 }

@@ -100,7 +100,8 @@ extension MappingEvaluator {
     }
   }
 
-  /// What a relationship leads to; nil where there is no such record: a store may have such links, where a delete rule does nothing.
+  /// Returns the destination of a relationship; nil if there is no such record: a store may have dangling references if
+  /// a delete rule does nothing.
   private func present(_ id: ManagedObjectID) throws(PersistenceError) -> MappingValue? {
     try manager.sourceContext.find(id).map(MappingValue.object)
   }
@@ -121,7 +122,7 @@ extension MappingEvaluator {
   }
 }
 
-// MARK: What predicates compute
+// MARK: Expressions of predicates
 
 extension MappingEvaluator {
   private func computed(_ expression: FetchExpression) throws -> MappingValue {
@@ -142,7 +143,7 @@ extension MappingEvaluator {
 
 // MARK: MappingValue
 
-/// What an expression of a mapping model gives.
+/// The value of an expression of a mapping model.
 enum MappingValue {
   case scalar(PropertyValue)
   case object(ManagedObject)
@@ -151,7 +152,7 @@ enum MappingValue {
   case policy
   case mapping
 
-  /// The value of an attribute; nil where it is of another kind.
+  /// The value of an attribute; nil if it is of another kind.
   var propertyValue: PropertyValue? {
     switch self {
     case .scalar(let value): value
@@ -159,7 +160,7 @@ enum MappingValue {
     }
   }
 
-  /// The objects, none for `nil`; nil where there are others.
+  /// The objects, none for `nil`; nil if it contains other values.
   var objects: [ManagedObject]? {
     switch self {
     case .scalar(let value): return value.isNull ? [] : nil
@@ -171,7 +172,7 @@ enum MappingValue {
     }
   }
 
-  /// The elements of a collection; `nil` has none, and one value is the only element.
+  /// The elements of a collection; `nil` has none, and a single value is the only element.
   var elements: [MappingValue] {
     switch self {
     case .several(let values): values
@@ -180,7 +181,7 @@ enum MappingValue {
     }
   }
 
-  /// The value as a policy gets it.
+  /// The value in the form in which a policy gets it.
   var swiftValue: Any? {
     switch self {
     case .scalar(let value): value.swiftValue
@@ -190,7 +191,7 @@ enum MappingValue {
     }
   }
 
-  /// What a policy gives; nil where it is no value that an object has.
+  /// Creates a value from the result of a policy; nil if it is no value that an object can have.
   init?(_ value: Any?) {
     switch value {
     case nil: self = .scalar(.null)

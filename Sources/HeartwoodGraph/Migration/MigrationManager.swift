@@ -1,30 +1,31 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// What a migration with objects gives to its policies: the old objects and the new ones, and which were made of which.
+/// The state of a migration with objects, for its policies: the old objects and the new ones, and which were made from
+/// which.
 ///
-/// It is there while a migration runs, which is a ``StoreMigration``. Migrations that need no objects have no manager.
+/// It exists while a ``StoreMigration`` runs. Migrations that need no objects have no manager.
 public final class MigrationManager {
-  /// The model before.
+  /// The model before the migration.
   public let sourceModel: ManagedObjectModel
-  /// The model after.
+  /// The model after the migration.
   public let destinationModel: ManagedObjectModel
-  /// What becomes of records.
+  /// The mapping of records.
   public let mappingModel: MappingModel
-  /// The old objects, which cannot be saved.
+  /// The context of the old objects, which cannot be saved.
   public let sourceContext: ManagedObjectContext
-  /// The new objects.
+  /// The context of the new objects.
   public let destinationContext: ManagedObjectContext
-  /// The mapping that is followed now.
+  /// The mapping that is being processed.
   public internal(set) var currentEntityMapping: EntityMapping?
-  /// What policies want to share.
+  /// Values that policies want to share.
   public var userInfo: [String: Any] = [:]
-  /// How far the migration has come, and the means to stop it.
+  /// The progress of the migration, which can cancel it.
   public let progress: MigrationProgress
   private var cancellation: (any Error)?
-  /// What earlier passes have made.
+  /// The associations of earlier passes.
   private let earlier: MigrationAssociations
-  /// The new objects of each mapping, in the order in which they were made.
+  /// The new objects of each mapping, in the order of their creation.
   private var made: [String: [ManagedObject]] = [:]
   private var destinations: [String: [ManagedObject: [ManagedObject]]] = [:]
   private var sources: [String: [ManagedObject: [ManagedObject]]] = [:]
@@ -45,7 +46,7 @@ public final class MigrationManager {
     self.progress = progress
   }
 
-  /// Lets the migration end with `error` after the object that is being made; the store is left as it was.
+  /// Ends the migration with `error` after the object that is being created; the store is left as it was.
   public func cancelMigration(with error: any Error) { cancellation = cancellation ?? error }
 
   func checkCancellation() throws {
@@ -54,10 +55,11 @@ public final class MigrationManager {
   }
 }
 
-// MARK: What was made of what
+// MARK: Associations
 
 extension MigrationManager {
-  /// Notes that a new object was made of an old one. A policy that makes objects itself calls it for each.
+  /// Notes that a new object was made from an old one. A policy that creates objects itself must call this for each of
+  /// them.
   public func associate(
     sourceInstance source: ManagedObject,
     withDestinationInstance destination: ManagedObject,
@@ -68,8 +70,8 @@ extension MigrationManager {
     sources[mapping.name, default: [:]][destination, default: []].append(source)
   }
 
-  /// The new objects that a mapping has made of some old ones, in their order; of all, in the order in which they were made, where
-  /// none are given. What an earlier pass has made is among them.
+  /// Returns the new objects that a mapping has made from some old ones, in their order; without `sourceInstances`, all
+  /// its new objects in the order of their creation. This includes objects of earlier passes.
   public func destinationInstances(
     forEntityMappingName name: String,
     sourceInstances: [ManagedObject]? = nil
@@ -80,7 +82,7 @@ extension MigrationManager {
     return Self.distinct(sourceInstances.flatMap { destinations(of: $0, by: name) })
   }
 
-  /// The old objects of which a mapping has made some new ones, in their order.
+  /// Returns the old objects from which a mapping has made some new ones, in their order.
   public func sourceInstances(
     forEntityMappingName name: String,
     destinationInstances: [ManagedObject]
@@ -93,24 +95,24 @@ extension MigrationManager {
     )
   }
 
-  /// The new objects that any mapping has made of some old ones, in their order.
+  /// Returns the new objects that any mapping has made from some old ones, in their order.
   public func destinationInstances(forSourceInstances sourceInstances: [ManagedObject]) -> [ManagedObject] {
     let own = mappingModel.entityMappings.map(\.name)
     let names = earlier.mappingNames.filter { !own.contains($0) } + own
     return Self.distinct(sourceInstances.flatMap { source in names.flatMap { destinations(of: source, by: $0) } })
   }
 
-  /// The entity that a mapping takes records of, or nil.
+  /// Returns the source entity of a mapping, or nil.
   public func sourceEntity(for mapping: EntityMapping) -> EntityDescription? {
     mapping.sourceEntityName.flatMap(sourceModel.entity(named:))
   }
 
-  /// The entity that a mapping makes records of, or nil.
+  /// Returns the destination entity of a mapping, or nil.
   public func destinationEntity(for mapping: EntityMapping) -> EntityDescription? {
     mapping.destinationEntityName.flatMap(destinationModel.entity(named:))
   }
 
-  /// What a mapping has made in this pass.
+  /// Returns the objects that a mapping has made in this pass.
   func made(by name: String) -> [ManagedObject] { made[name] ?? [] }
 
   private func destinations(of source: ManagedObject, by name: String) -> [ManagedObject] {
@@ -118,7 +120,8 @@ extension MigrationManager {
       + (destinations[name]?[source] ?? [])
   }
 
-  /// The objects of `ids` that are still there. Where the store cannot be read, the migration ends: links would be lost.
+  /// Returns the objects of `ids` that still exist. If the store cannot be read, the migration ends, since links would
+  /// be lost.
   private func objects(_ ids: [ManagedObjectID], in context: ManagedObjectContext) -> [ManagedObject] {
     ids.compactMap { id -> ManagedObject? in
       do throws(PersistenceError) {
@@ -136,7 +139,7 @@ extension MigrationManager {
     return objects.filter { seen.insert($0).inserted }
   }
 
-  /// Adds what was made in this pass. To be asked once the new objects are saved.
+  /// Adds the objects of this pass. Call it after the new objects have been saved.
   func note(in associations: inout MigrationAssociations) {
     for mapping in mappingModel.entityMappings {
       for object in made(by: mapping.name) where !object.objectID.isTemporaryID {
@@ -150,7 +153,7 @@ extension MigrationManager {
 // MARK: Values
 
 extension MigrationManager {
-  /// Sets an attribute of a new object to what its expression gives; without one it is left.
+  /// Sets an attribute of a new object to the value of its expression; without an expression, it stays.
   func setAttribute(
     _ mapping: PropertyMapping,
     of object: ManagedObject,
@@ -164,12 +167,12 @@ extension MigrationManager {
     guard let type = object.entity.property(named: mapping.name)?.attribute?.type,
       let value = result.propertyValue?.migrated(to: type)
     else { throw Self.unfit(mapping, object.entity) }
-    // A required attribute without a value keeps the default one, as in a migration that is inferred.
+    // A required attribute without a value keeps the default one, as in an inferred migration.
     if value.isNull, object.entity.property(named: mapping.name)?.isOptional == false { return }
     try object.setPropertyValue(value, forKey: mapping.name)
   }
 
-  /// Lets a relationship of a new object lead to what its expression gives; without one it is left.
+  /// Sets a relationship of a new object to the value of its expression; without an expression, it stays.
   func setRelationship(
     _ mapping: PropertyMapping,
     of object: ManagedObject,
@@ -193,7 +196,7 @@ extension MigrationManager {
         context: .init(entity: object.entity.name, property: mapping.name)
       )
     }
-    // Where the other side was set already, there is nothing to do, and its order stays.
+    // If the other side was set already, there is nothing to do, and its order stays.
     if !isToMany, fitting.isEmpty { return }
     try object.setPropertyValue(
       isToMany ? .toMany(fitting.map(\.objectID)) : .toOne(fitting[0].objectID),
@@ -212,20 +215,21 @@ extension MigrationManager {
 
 // MARK: MigrationAssociations
 
-/// What was made of what, by ids: the objects themselves are gone from memory when a pass of a migration is done.
+/// The associations between old and new objects, as ids: the objects themselves are released when a pass of a migration
+/// is done.
 struct MigrationAssociations {
   /// By the name of the mapping.
   private var made: [String: [ManagedObjectID]] = [:]
   private var destinations: [String: [ManagedObjectID: [ManagedObjectID]]] = [:]
   private var sources: [String: [ManagedObjectID: [ManagedObjectID]]] = [:]
-  /// How many old objects each mapping has taken, by its name.
+  /// The number of old objects that each mapping has processed, by its name.
   private var takenCounts: [String: Int] = [:]
-  /// The old objects that mappings with filter predicates have taken, by entity.
+  /// The old objects that mappings with filter predicates have processed, by entity.
   private var filtered: [String: Set<ManagedObjectID>] = [:]
-  /// What the store called the old object of which each new one was made first.
+  /// The reference in the store of the old object from which each new one was made first.
   private(set) var origins: [ManagedObjectID: ReferenceID] = [:]
 
-  /// Notes that `mapping` has made a new object of old ones. All ids are permanent.
+  /// Notes that `mapping` has made a new object from old ones. All ids are permanent.
   mutating func add(_ destination: ManagedObjectID, madeOf sources: [ManagedObjectID], by mapping: String) {
     made[mapping, default: []].append(destination)
     self.sources[mapping, default: [:]][destination, default: []] += sources
@@ -233,17 +237,18 @@ struct MigrationAssociations {
     if origins[destination] == nil { origins[destination] = sources.first?.reference }
   }
 
-  /// Notes that `mapping` has taken old objects, whatever it has made of them.
+  /// Notes that `mapping` has processed old objects, whether or not it has made new ones from them.
   mutating func addTaken(_ objects: [ManagedObject], by mapping: EntityMapping) {
     takenCounts[mapping.name, default: 0] += objects.count
     guard mapping.sourcePredicate != nil, let entity = mapping.sourceEntityName else { return }
     filtered[entity, default: []].formUnion(objects.lazy.map(\.objectID))
   }
 
-  /// How many old objects of an entity itself have been taken by mappings with filter predicates.
+  /// Returns the number of old objects of exactly this entity that mappings with filter predicates have processed.
   func takenCount(_ entity: EntityDescription) -> Int { filtered[entity.name]?.count ?? 0 }
 
-  /// How many records a mapping has taken and made, where the tables do not tell it: others may take of the same entity, and make the same.
+  /// Returns the numbers of records that a mapping has processed and made, if they cannot be taken from the tables:
+  /// other mappings may have the same source or destination entity.
   func counts(of mapping: EntityMapping, in mappingModel: MappingModel) -> MigrationReport.Counts {
     let makers = mappingModel.entityMappings.count { $0.destinationEntityName == mapping.destinationEntityName }
     return .init(
@@ -252,18 +257,18 @@ struct MigrationAssociations {
     )
   }
 
-  /// The names of all mappings that have made something, in alphabetical order.
+  /// The names of all mappings that have made objects, in alphabetical order.
   var mappingNames: [String] { made.keys.sorted() }
 
-  /// All that a mapping has made, in order.
+  /// Returns all objects that a mapping has made, in order.
   func made(by mapping: String) -> [ManagedObjectID] { made[mapping] ?? [] }
 
-  /// What a mapping has made of an old object.
+  /// Returns the objects that a mapping has made from an old object.
   func destinations(of source: ManagedObjectID, by mapping: String) -> [ManagedObjectID] {
     destinations[mapping]?[source] ?? []
   }
 
-  /// What a mapping has made a new object of.
+  /// Returns the objects from which a mapping has made a new object.
   func sources(of destination: ManagedObjectID, by mapping: String) -> [ManagedObjectID] {
     sources[mapping]?[destination] ?? []
   }

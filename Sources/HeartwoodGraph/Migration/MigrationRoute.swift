@@ -1,15 +1,15 @@
 public import HeartwoodModel
 import HeartwoodStore
 
-/// Finds the way from one version of a model to another, over others: the one that leaves out no mapping model which leads from one version to a
-/// later one on the way, loses the fewest entities and properties (what was renamed twice is followed over the version between), and of
-/// those the one of the fewest steps.
+/// Finds the route from one version of a model to another, over others: the one that uses every given mapping model
+/// between versions on the route, loses the fewest entities and properties (properties that were renamed twice need the
+/// version between), and of those the one with the fewest steps.
 struct MigrationRoute {
   private let models: [ManagedObjectModel]
   private let infers: Bool
-  /// The pairs of places between which a mapping model leads, with that.
+  /// The pairs of versions that are connected by a mapping model, with that model.
   private let given: [Pair: MappingChoice]
-  /// What each version has that the first one had in no form, as paths of changes.
+  /// The entities and properties of each version that the first one had in no form, as paths of changes.
   private let newcomers: [Set<String>]
 
   private struct Pair: Hashable {
@@ -18,7 +18,7 @@ struct MigrationRoute {
   }
 
   /// - Parameters:
-  ///   - models: the versions in order, those at both ends included, the old one first and the new one last.
+  ///   - models: the versions in order, including both ends, from the oldest to the newest.
   ///   - infers: whether steps without a mapping model are allowed.
   init(models: [ManagedObjectModel], mappings: [MappingModel], infers: Bool) {
     self.models = models
@@ -34,11 +34,12 @@ struct MigrationRoute {
     self.given = given
   }
 
-  /// The steps, or nil where there is no way.
+  /// Returns the steps, or nil if there is no route.
   ///
-  /// - Throws: ``PersistenceError/Code/mappingModelUnusable`` where nothing tells which of several mapping models a step is to follow.
+  /// - Throws: ``PersistenceError/Code/mappingModelUnusable`` if it is ambiguous which of several mapping models a step
+  ///   has to use.
   func steps() throws(PersistenceError) -> [MigrationStep]? {
-    // So few versions that the plain form of Dijkstra's algorithm does.
+    // There are so few versions that the plain form of Dijkstra's algorithm suffices.
     var costs = [0: 0]
     var origins: [Int: (place: Int, step: MigrationStep)] = [:]
     var open = Set(models.indices)
@@ -96,7 +97,7 @@ struct MigrationRoute {
   /// An entity counts more than any number of its properties.
   private static let entityWeight = 1_000
 
-  /// How much a step loses that may have been in the store: what a version between has added is none of it.
+  /// Returns the number of losses of a step, without those of entities and properties that a version between has added.
   private func losses(_ pair: Pair) -> Int {
     guard models.count > 2 else { return 0 }
     let changes = ModelDifferences(from: models[pair.from], to: models[pair.to]).changes
@@ -114,7 +115,7 @@ struct MigrationRoute {
       return MigrationStep(sourceModel: source, destinationModel: destination, mappingModel: mapping)
     }
     guard infers, !leavesOut(pair),
-      // try?: a pair of versions without a mapping is no step, and a route that lacks one is thrown.
+      // try?: a pair of versions without a mapping is no step, and a missing route is an error of the caller.
       let mapping = try? MappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
     else { return nil }
     return MigrationStep(
@@ -125,7 +126,8 @@ struct MigrationRoute {
     )
   }
 
-  /// Whether a step over a version between loses what the versions at both ends have: nobody has asked for that.
+  /// Returns whether a step over a version between loses entities or properties that the versions at both ends have:
+  /// that is not intended.
   private func leavesOut(_ pair: Pair) -> Bool {
     guard pair.from > 0 || pair.to < models.count - 1 else { return false }
     let changes = ModelDifferences(from: models[pair.from], to: models[pair.to]).changes
@@ -137,7 +139,7 @@ struct MigrationRoute {
 }
 
 extension ManagedObjectModel {
-  /// Whether there is an entity, or a property of one, at the path of a change.
+  /// Returns whether there is an entity, or a property of one, at the path of a change.
   fileprivate func has(_ path: String) -> Bool {
     let names = path.split(separator: ".", maxSplits: 1).map(String.init)
     guard let entity = names.first.flatMap(entity(named:)) else { return false }
@@ -147,22 +149,23 @@ extension ManagedObjectModel {
 
 // MARK: MigrationStep
 
-/// A part of the way of a store to another version of its model.
+/// A step in the migration of a store to another version of its model.
 public struct MigrationStep: Sendable {
-  /// The version before.
+  /// The version before the step.
   public let sourceModel: ManagedObjectModel
-  /// The version after.
+  /// The version after the step.
   public let destinationModel: ManagedObjectModel
-  /// What becomes of records. Of records that are copied it names the properties, also where the mapping model that was given does not.
+  /// The mapping of records. For records that are copied, it names the properties, even if the given mapping model does
+  /// not.
   public let mappingModel: MappingModel
-  /// The mapping models that are followed one after the other; only ``mappingModel``, unless there are several passes.
+  /// The mapping models that are processed one after the other; only ``mappingModel``, unless there are several passes.
   public let passes: [MappingModel]
-  /// Whether the mapping model was inferred, and not given.
+  /// Whether the mapping model was inferred instead of given.
   public let isInferred: Bool
-  /// What the application does before and after it.
+  /// The application's code before and after the step.
   var stage: CustomMigrationStage?
 
-  /// Makes a step.
+  /// Creates a step.
   public init(
     sourceModel: ManagedObjectModel,
     destinationModel: ManagedObjectModel,
@@ -176,7 +179,7 @@ public struct MigrationStep: Sendable {
     passes = [self.mappingModel]
   }
 
-  /// Makes a step in several passes, each over a part of the entities.
+  /// Creates a step in several passes, each over a part of the entities.
   public init(sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel, passes: [MappingModel]) {
     self.sourceModel = sourceModel
     self.destinationModel = destinationModel
@@ -188,14 +191,14 @@ public struct MigrationStep: Sendable {
 
 // MARK: MappingChoice
 
-/// The given mapping model that leads from one version to another.
+/// The given mapping model from one version to another.
 struct MappingChoice {
-  /// The one that is taken; nil where none leads.
+  /// The chosen mapping model; nil if there is none.
   let mapping: MappingModel?
-  /// How many lead, where none of them is to be preferred.
+  /// The number of candidates, if none of them is preferred.
   private let rivalCount: Int
 
-  /// Of several that lead, the first that tells the versions of all its entities is preferred.
+  /// Of several candidates, the first that states the versions of all its entities is preferred.
   init(_ mappings: [MappingModel], from source: ManagedObjectModel, to destination: ManagedObjectModel) {
     let leading = mappings.filter { $0.leads(from: source, to: destination) }
     let preferred = leading.first(where: \.tellsVersions)
@@ -203,7 +206,8 @@ struct MappingChoice {
     rivalCount = preferred == nil ? Set(leading).count : 1
   }
 
-  /// - Throws: ``PersistenceError/Code/mappingModelUnusable`` where several lead and nothing tells which is meant.
+  /// - Throws: ``PersistenceError/Code/mappingModelUnusable`` if there are several candidates and the choice is
+  ///   ambiguous.
   func check() throws(PersistenceError) {
     guard rivalCount > 1 else { return }
     let names = mapping?.entityMappings.map(\.name).joined(separator: ", ") ?? ""
@@ -217,7 +221,7 @@ struct MappingChoice {
 }
 
 extension MappingModel {
-  /// Whether it leads between the versions of its entities alone that it was written for.
+  /// Whether it states the versions of all its entities.
   fileprivate var tellsVersions: Bool {
     !entityMappings.isEmpty && entityMappings.allSatisfy(\.tellsVersions)
   }

@@ -1,11 +1,11 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Takes the records of a store over all steps of a migration, in memory.
+/// Runs all steps of a migration on the records of a store, in memory.
 struct MigrationRun {
   private let migration: StoreMigration
   private let progress: MigrationProgress
-  /// Whether records that do not fit are reported and not an error.
+  /// Whether records that do not fit are reported instead of causing an error.
   private let isDry: Bool
 
   init(_ migration: StoreMigration, _ progress: MigrationProgress, isDry: Bool = false) {
@@ -18,7 +18,7 @@ struct MigrationRun {
     try progress.begin(.migrating)
     var contents = contents
     var report = MigrationReport()
-    // What one step makes of nothing is no loss in the next.
+    // Properties that one step has added are no loss in the next.
     var made: Set<PropertyPath> = []
     for (place, step) in migration.steps.enumerated() {
       let result = try run(step, made, StageHandling.run(step.stage?.willMigrateHandler, on: contents))
@@ -37,7 +37,7 @@ struct MigrationRun {
     _ made: Set<PropertyPath>,
     _ contents: StoreContents
   ) throws -> (contents: StoreContents, report: MigrationReport) {
-    // The records' own model: one that is equal may list its properties in another order.
+    // The records' own model: an equal model may list its properties in another order.
     let source = contents.model
     try Self.check(step, from: source, path: migration.path)
     guard step.passes.count == 1,
@@ -68,7 +68,8 @@ struct MigrationRun {
       let result = try tableMigration.run(contents)
       return (migrated(result.tables), result.report)
     }
-    // The new model may derive what the old one did not, or otherwise. What is derived may have to be there, or to be unique.
+    // The new model may derive attributes that the old one did not, or derive them differently. Derived values may be
+    // required, or have to be unique.
     let derived = try DerivedAttributes(model)
     let result = try tableMigration.run(contents) { tables in
       try BatchDerivation.derivingAll(derived, of: migrated(tables)).tables
@@ -78,9 +79,9 @@ struct MigrationRun {
     return (new, result.report)
   }
 
-  /// Makes sure that a step's mapping model leads from one model to the other.
+  /// Checks that a step's mapping model fits both models.
   static func check(_ step: MigrationStep, from source: ManagedObjectModel, path: String?) throws(PersistenceError) {
-    // A pass may name the mappings of others.
+    // A pass may refer to the mappings of others.
     let faults = step.passes.flatMap {
       $0.faults(from: source, to: step.destinationModel, among: step.mappingModel)
     }
@@ -96,12 +97,13 @@ struct MigrationRun {
 
 // MARK: PassMigration
 
-/// A migration in several passes, each with a mapping model over a part of the entities: from one store to another, both of which keep their
-/// records elsewhere than in memory. After each pass the objects go, and only what was made of what stays.
+/// A migration in several passes, each with a mapping model over a part of the entities: from one store to another,
+/// both of which keep their records outside memory. After each pass the objects are released, and only their
+/// associations stay.
 struct PassMigration {
   private let step: MigrationStep
   private let objects: ObjectMigration
-  /// Open the stores anew, with nothing in memory.
+  /// Open the stores again, with nothing in memory.
   private let openSource: () throws -> PersistentStoreCoordinator
   private let openDestination: () throws -> PersistentStoreCoordinator
 
@@ -160,20 +162,20 @@ struct PassMigration {
 }
 
 extension PersistentStoreCoordinator {
-  /// Refuses what was made of records some of whose values could not be read.
+  /// Throws if objects were made from records some of whose values could not be read.
   fileprivate func checkReadable() throws {
     for store in persistentStores {
       for entity in store.entities { try store.engine.knownTable(of: entity).table.checkReadable() }
     }
   }
 
-  /// How many records of an entity itself the one store has.
+  /// Returns the number of records of exactly this entity in the store.
   fileprivate func recordCount(_ entity: EntityDescription) throws -> Int {
     if entity.isAbstract { return 0 }
     return try persistentStores.reduce(0) { $0 + (try $1.engine.count(of: entity)) }
   }
 
-  /// How many records of an entity itself have a value, or an object in a relationship.
+  /// Returns the number of records of exactly this entity that have a value, or a destination in a relationship.
   fileprivate func valueCount(_ entity: EntityDescription, _ ordinal: Int) throws -> Int {
     let property = entity.properties[ordinal]
     let format = property.relationship?.isToMany == true ? "%K.@count > 0" : "%K != nil"

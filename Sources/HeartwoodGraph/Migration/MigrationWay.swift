@@ -1,9 +1,9 @@
 import HeartwoodModel
 public import HeartwoodStore
 
-/// Finds the steps of a migration: those that the options name, or those of the ``MigrationRoute``.
+/// Finds the steps of a migration: those of the options, or those of the ``MigrationRoute``.
 enum MigrationWay {
-  /// The steps from the model of a store to that of the store manager.
+  /// Returns the steps from the model of a store to that of the store manager.
   static func steps(
     from source: ManagedObjectModel,
     _ storeManager: StoreManager,
@@ -42,8 +42,9 @@ enum MigrationWay {
     throw missing(source, destination, request)
   }
 
-  /// The versions on the way: those between the two in the order in which they are given. A store that is of none of them is taken for older
-  /// than all, and a model that is none for newer. A way over a version that is older than both would lose what only the newer ones have.
+  /// Returns the versions between the two, in the order in which they are given. A store that has none of these
+  /// versions is considered older than all, and a model that is none of them is considered newer. A route over a
+  /// version that is older than both would lose what only the newer ones have.
   private static func versions(
     from source: ManagedObjectModel,
     to destination: ManagedObjectModel,
@@ -83,7 +84,7 @@ enum MigrationWay {
 // MARK: Mapping models that are not followed
 
 extension MigrationWay {
-  /// Makes sure that no mapping model is passed over that was meant for the way.
+  /// Checks that no mapping model is ignored that was meant for the route.
   ///
   /// - Throws: ``PersistenceError/Code/mappingModelUnusable``.
   private static func checkGivenMappings(
@@ -119,7 +120,7 @@ extension MigrationWay {
 }
 
 extension MappingModel {
-  /// Whether it may have been written for two versions, though it tells none: all its entities are there.
+  /// Returns whether it may have been written for two versions, although it states none: all its entities exist.
   fileprivate func mayBeMeant(for source: ManagedObjectModel, _ destination: ManagedObjectModel) -> Bool {
     entityMappings.contains { !$0.tellsVersions }
       && entityMappings.allSatisfy { mapping in
@@ -131,15 +132,15 @@ extension MappingModel {
 
 // MARK: DeferredMigration
 
-/// What became of the work that lightweight migrations have put off.
+/// The result of finishing the deferred work of lightweight migrations.
 public enum DeferredMigrationOutcome: Sendable, Hashable {
-  /// There is none: every migration of the coordinator's stores was done as a whole, before the store was opened.
+  /// There is no deferred work: every migration of the coordinator's stores was completed before the store was opened.
   case nothingDeferred
 }
 
 extension PersistentStoreCoordinator {
-  /// Does the work that lightweight migrations of the open stores have put off. There never is any, and the result says so: a migration
-  /// writes a new file as a whole, so nothing is left that could wait.
+  /// Does the deferred work of lightweight migrations of the open stores. There never is any, and the result says so: a
+  /// migration writes a complete new file, so that nothing can be deferred.
   ///
   /// - Throws: ``PersistenceError/Code/coordinatorClosed``.
   @discardableResult
@@ -148,7 +149,8 @@ extension PersistentStoreCoordinator {
     return .nothingDeferred
   }
 
-  /// Does one part of that work, where Core Data's applications do it between others. There never is one, and the result says so.
+  /// Does one part of the deferred work, for applications that do it in parts with Core Data. There never is one, and
+  /// the result says so.
   ///
   /// - Throws: ``PersistenceError/Code/coordinatorClosed``.
   @discardableResult

@@ -1,8 +1,8 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// A step of a migration that makes new objects of old ones, as a mapping model and the application's policies say. Both are in
-/// memory; the old ones cannot be changed.
+/// A step of a migration that makes new objects from old ones, by a mapping model and the application's policies. Both
+/// are in memory; the old ones cannot be changed.
 struct ObjectMigration {
   private let step: MigrationStep
   private let policyClasses: [String: EntityMigrationPolicy.Type]
@@ -11,8 +11,8 @@ struct ObjectMigration {
   private let allowsLoss: Bool
 
   /// - Parameters:
-  ///   - made: the properties of the source that an earlier step has made of nothing.
-  ///   - allowsLoss: whether records and values may be left out that nothing is made of.
+  ///   - made: the properties of the source that an earlier step has added.
+  ///   - allowsLoss: whether records and values may be left out from which nothing is made.
   init(
     _ step: MigrationStep,
     _ options: StoreOptions,
@@ -43,7 +43,7 @@ struct ObjectMigration {
     return (migrated, report(contents, migrated, associations))
   }
 
-  /// How many records each mapping has taken and made.
+  /// Returns the numbers of records that each mapping has processed and made.
   private func report(
     _ old: StoreContents,
     _ new: StoreContents,
@@ -61,12 +61,12 @@ struct ObjectMigration {
     )
   }
 
-  /// What the passes make nothing of.
+  /// Returns the entities and properties that the passes leave out.
   func coverage(of source: ManagedObjectModel) -> MappingCoverage {
     MappingCoverage(step.mappingModel, from: source, to: step.destinationModel, made: made)
   }
 
-  /// The findings of what the passes make nothing of, in a store that counts itself.
+  /// Returns the losses through entities and properties that the passes leave out, in a store that counts itself.
   func losses(
     of model: ManagedObjectModel,
     _ associations: MigrationAssociations,
@@ -110,9 +110,9 @@ extension ObjectMigration {
 extension ObjectMigration {
   private typealias Pair = (mapping: EntityMapping, policy: EntityMigrationPolicy)
 
-  /// Makes the objects that a mapping model asks for, and saves them.
+  /// Creates the objects of a mapping model, and saves them.
   ///
-  /// - Parameter associations: what earlier mapping models have made; what this one makes is added.
+  /// - Parameter associations: the associations of earlier mapping models; those of this one are added.
   func follow(
     _ mappingModel: MappingModel,
     from source: PersistentStoreCoordinator,
@@ -155,7 +155,7 @@ extension ObjectMigration {
     }
   }
 
-  /// Makes sure that records can be of the entity that a mapping makes them of.
+  /// Checks that records can be of the destination entity of a mapping.
   private func checkConcrete(
     _ mapping: EntityMapping,
     _ count: Int,
@@ -174,7 +174,7 @@ extension ObjectMigration {
     )
   }
 
-  /// The old objects that a mapping takes; those of subentities have mappings of their own.
+  /// Returns the old objects that a mapping processes; those of subentities have mappings of their own.
   private func sources(_ mapping: EntityMapping, _ manager: MigrationManager) throws -> [ManagedObject] {
     guard let name = mapping.sourceEntityName, mapping.takesRecords else { return [] }
     var request = FetchRequest<ManagedObject>(entityName: name, where: mapping.sourcePredicate)

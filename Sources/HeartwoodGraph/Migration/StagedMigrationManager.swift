@@ -1,31 +1,33 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// The stages by which stores of any older version come to the newest, given with the option ``StoreOptionKey/stagedMigrationManager``.
+/// The stages that migrate stores of any older version to the newest; pass it with the option
+/// ``StoreOptionKey/stagedMigrationManager``.
 ///
-/// A store begins at the stage that has its version. All stages are done in memory, and the file is written once: it is of the old
-/// version or of the newest, and never of one between.
+/// A store begins at the stage of its version. All stages are run in memory, and the file is written once: it is of the
+/// old version or of the newest, and never of one between.
 public struct StagedMigrationManager: Sendable {
   /// The stages, in order.
   public var stages: [MigrationStage]
 
-  /// Makes a manager of stages, the oldest first.
+  /// Creates a manager of stages, the oldest first.
   public init(_ stages: [MigrationStage]) {
     self.stages = stages
   }
 }
 
 extension StoreOptionKey<StagedMigrationManager?> {
-  /// The stages by which a store is migrated. Without them, the way is found among the versions and mapping models at hand.
+  /// The stages by which a store is migrated. Without them, a route is found among the available versions and mapping
+  /// models.
   public static let stagedMigrationManager = StoreOptionKey("stagedMigrationManager")
 }
 
 extension StagedMigrationManager {
-  /// The steps from one version to another.
+  /// Returns the steps from one version to another.
   ///
   /// - Parameters:
-  ///   - versions: where the models of lightweight stages are found by their checksums.
-  ///   - mappings: what is preferred to inference.
+  ///   - versions: the models of lightweight stages, which are found by their checksums.
+  ///   - mappings: the mapping models that are preferred to inference.
   func steps(
     from source: ManagedObjectModel,
     to destination: ManagedObjectModel,
@@ -52,7 +54,7 @@ extension StagedMigrationManager {
     return steps
   }
 
-  /// A way between two versions.
+  /// A connection between two versions.
   private struct Link {
     let from: ManagedObjectModel
     let to: ManagedObjectModel
@@ -71,7 +73,7 @@ extension StagedMigrationManager {
           if let model = versions.first(where: { $0.versionChecksum == checksum }) { return model }
           throw Self.unusable("No model at hand has the checksum \(checksum) of the stage \(lightweight.label).")
         }
-        // A stage goes on where the one before it has ended.
+        // A stage continues where the one before it has ended.
         let chain = (links.last.map { [$0.to] } ?? []) + models
         for (from, to) in zip(chain, chain.dropFirst()) where !from.isSameVersion(as: to) {
           links.append(Link(from: from, to: to, label: lightweight.label))
@@ -119,7 +121,7 @@ public enum MigrationStage: Sendable {
   /// A migration from one version to the next with code of the application before and after it.
   case custom(CustomMigrationStage)
 
-  /// What the stage is called in errors; empty where nobody gave it a name.
+  /// The name of the stage in errors; empty if it has none.
   public var label: String {
     switch self {
     case .lightweight(let stage): stage.label
@@ -128,38 +130,40 @@ public enum MigrationStage: Sendable {
   }
 }
 
-/// Versions of a model that are migrated to one after the other by inference.
+/// Versions of a model to which a store is migrated one after the other by inference.
 public struct LightweightMigrationStage: Sendable {
   /// The versions in order, by ``ManagedObjectModel/versionChecksum``.
   public var versionChecksums: [String]
-  /// What the stage is called in errors.
+  /// The name of the stage in errors.
   public var label: String
 
-  /// A stage over versions that are among the option ``StoreOptionKey/olderModels``, or the model that the store is to be opened with.
+  /// Creates a stage over versions that are in the option ``StoreOptionKey/olderModels``, or are the model with which
+  /// the store is to be opened.
   public init(_ versionChecksums: [String], label: String = "") {
     self.versionChecksums = versionChecksums
     self.label = label
   }
 }
 
-/// A migration from one version to the next, before and after which the application changes records itself.
+/// A migration from one version to the next, with code of the application that changes records before and after it.
 public struct CustomMigrationStage: Sendable {
-  /// What the application does with the records, in a context of all of them. What it changes is saved when it is done; an error
-  /// ends the migration, and the store is left as it was.
+  /// The application's code for the records, with a context of all of them. Its changes are saved when it returns; if
+  /// it throws, the migration ends, and the store is left as it was.
   public typealias Handler = @Sendable (ManagedObjectContext) throws -> Void
 
-  /// The version before.
+  /// The version before the stage.
   public var currentModel: ManagedObjectModel
-  /// The version after.
+  /// The version after the stage.
   public var nextModel: ManagedObjectModel
-  /// What the stage is called in errors.
+  /// The name of the stage in errors.
   public var label: String
   /// Called with the records of the version before.
   public var willMigrateHandler: Handler?
   /// Called with the records of the version after.
   public var didMigrateHandler: Handler?
 
-  /// Makes a stage. What is between the handlers is a mapping model of the option ``StoreOptionKey/mappingModels``, or is inferred.
+  /// Creates a stage. Between the handlers, a mapping model of the option ``StoreOptionKey/mappingModels`` is used, or
+  /// an inferred one.
   public init(
     migratingFrom currentModel: ManagedObjectModel,
     to nextModel: ManagedObjectModel,
@@ -177,7 +181,7 @@ public struct CustomMigrationStage: Sendable {
 
 // MARK: StageHandling
 
-/// Lets a handler of a stage change records, in memory.
+/// Runs the handlers of stages on records in memory.
 enum StageHandling {
   static func run(_ handler: CustomMigrationStage.Handler?, on contents: StoreContents) throws -> StoreContents {
     guard let handler else { return contents }
@@ -194,7 +198,7 @@ enum StageHandling {
 }
 
 extension PersistentStoreCoordinator {
-  /// A coordinator with one store in memory, of records without their history.
+  /// Creates a coordinator with one store in memory, of records without their history.
   convenience init(inMemory contents: StoreContents, isReadOnly: Bool = false) throws {
     try self.init(managedObjectModel: contents.model, registry: .inMemory())
     var records = contents
@@ -206,7 +210,7 @@ extension PersistentStoreCoordinator {
 }
 
 extension StoreRegistry {
-  /// A registry that knows the in-memory store only.
+  /// Returns a registry that contains only the in-memory store.
   static func inMemory() throws(PersistenceError) -> StoreRegistry {
     try StoreRegistry([InMemoryStore.self])
   }

@@ -8,25 +8,25 @@ import Logging
 ///     if let migration = try coordinator.migration(ofStoreAt: url) { try migration.run() }
 ///     try coordinator.addPersistentStore(at: url)
 ///
-/// Nothing is changed before ``run(progress:)``. The new file is written beside the old one and takes its place in one step, with
-/// its side files; whatever happens before, the old store is as it was.
+/// Nothing is changed before ``run(progress:)``. The new file is written beside the old one and replaces it in one
+/// step, with its side files; if anything fails before, the old store is as it was.
 public struct StoreMigration: Sendable {
   private let storeManager: StoreManager
   private let request: StoreManager.Request
   private let origin: StoreOrigin
   private let logger: Logger?
-  /// Whether the store is migrated because it is opened, and nobody looks at the report.
+  /// Whether the store is migrated because it is opened, so that the report is not used.
   private let isAutomatic: Bool
-  /// The steps of the way, in order; at least one.
+  /// The steps, in order; at least one.
   public let steps: [MigrationStep]
 
-  /// What the store tells about itself.
+  /// The metadata of the store.
   public var metadata: StoreMetadata { origin.metadata }
-  /// The model that the store was written with.
+  /// The model with which the store was written.
   public var sourceModel: ManagedObjectModel { origin.model }
-  /// The model that it is to be opened with.
+  /// The model with which it is to be opened.
   public var destinationModel: ManagedObjectModel { storeManager.model }
-  /// What differs between them.
+  /// The differences between both models.
   public var differences: ModelDifferences { ModelDifferences(from: sourceModel, to: destinationModel) }
 
   /// - Throws: ``PersistenceError/Code/migrationModelMissing``, ``PersistenceError/Code/mappingModelMissing``,
@@ -46,14 +46,15 @@ public struct StoreMigration: Sendable {
 // MARK: Running
 
 extension StoreMigration {
-  /// What ``run(progress:)`` would do, with the number of records, and what stands in its way. Nothing is written, and no file is changed; what
-  /// reading has put beside a store's file is taken away again, where that was alone.
+  /// Returns a report of what ``run(progress:)`` would do, with the number of records and the obstacles. Nothing is
+  /// written, and no file is changed; files that reading has created beside a store's file are removed, if there were
+  /// none before.
   ///
-  /// An SQLite store that can make its new records itself counts in SQL, and reads none of them. All others make the new records in memory.
-  /// O(records).
+  /// An SQLite store that can make its new records itself counts in SQL, and reads none of them. For all others, the
+  /// new records are made in memory. O(records).
   ///
-  /// - Throws: what ``run(progress:)`` throws for another reason than records that do not fit the new model, which the report tells; values that
-  ///   are derived and break a rule are such a reason.
+  /// - Throws: the errors of ``run(progress:)``, except for records that do not fit the new model, which the report
+  ///   contains; but it throws if derived values violate a rule.
   public func dryRun(progress: MigrationProgress = MigrationProgress()) throws -> MigrationReport {
     _ = try writablePlace()
     try storeManager.checkMigratesInPlace(request)
@@ -61,9 +62,9 @@ extension StoreMigration {
     return try foresee(request, replacing: true, progress)
   }
 
-  /// What ``run(to:type:replacing:progress:)`` would do, as ``dryRun(progress:)`` tells what the migration in place would.
+  /// Returns a report of what ``run(to:type:replacing:progress:)`` would do; see ``dryRun(progress:)``.
   ///
-  /// - Parameter replacing: whether a file that stands there would be replaced.
+  /// - Parameter replacing: whether an existing file would be replaced.
   public func dryRun(
     to url: URL,
     type: StoreType? = nil,
@@ -73,13 +74,14 @@ extension StoreMigration {
     try foresee(target(url, type), replacing: replacing, progress)
   }
 
-  /// Migrates the store where it is. The option ``StoreOptionKey/migrationBackupPath`` keeps the old file, unless the migration fails.
+  /// Migrates the store in place. With the option ``StoreOptionKey/migrationBackupPath``, the old file is kept, unless
+  /// the migration fails.
   ///
-  /// - Throws: ``PersistenceError/Code/migrationFailed`` with all records that do not fit, and all that would be lost unless the option
-  ///   ``StoreOptionKey/allowsMigrationLoss`` is set,
-  ///   ``PersistenceError/Code/migrationCancelled``, ``PersistenceError/Code/fileChangedOnDisk`` where somebody saved meanwhile,
-  ///   ``PersistenceError/Code/storeReadOnly`` where another program keeps in the file what would be lost, as Core Data does notes for CloudKit,
-  ///   ``PersistenceError/Code/fileWriteFailed``; the store is as it was then.
+  /// - Throws: ``PersistenceError/Code/migrationFailed`` with all records that do not fit, and all that would be lost
+  ///   unless the option ``StoreOptionKey/allowsMigrationLoss`` is set, ``PersistenceError/Code/migrationCancelled``,
+  ///   ``PersistenceError/Code/fileChangedOnDisk`` if another process has saved meanwhile,
+  ///   ``PersistenceError/Code/storeReadOnly`` if another program keeps data in the file that would be lost, as Core
+  ///   Data does for CloudKit, ``PersistenceError/Code/fileWriteFailed``. Then the store is as it was.
   @discardableResult
   public func run(progress: MigrationProgress = MigrationProgress()) throws -> MigrationReport {
     let (store, report) = try runInPlace(progress)
@@ -87,9 +89,9 @@ extension StoreMigration {
     return report
   }
 
-  /// Writes what the store will be at another place, or as another type; the store itself is only read.
+  /// Writes the migrated store at another place, or as another type; the store itself is only read.
   ///
-  /// - Parameter replacing: whether a file that stands there is replaced.
+  /// - Parameter replacing: whether an existing file is replaced.
   @discardableResult
   public func run(
     to url: URL,
@@ -106,7 +108,7 @@ extension StoreMigration {
     return result.report
   }
 
-  /// Migrates the store where it is, and leaves it open.
+  /// Migrates the store in place, and leaves it open.
   func runInPlace(_ progress: MigrationProgress) throws -> (store: PersistentStore, report: MigrationReport) {
     let log = OperationLog(.migrated, logger)
     let place = try writablePlace()
@@ -126,16 +128,17 @@ extension StoreMigration {
       return result
     } catch {
       if hasMadeBackup { removeBackup() }
-      // Reading may have made files beside the store, which was alone before.
-      // try?: the error of the migration is thrown.
+      // Reading may have created files beside the store, which had none before. try?: the error of the migration is
+      // thrown.
       try? storeManager.checkpoint(request)
       throw error
     }
   }
 
-  /// Removes the copy of a store that is as it was. Where the new one stands in its place, the copy is all there is of the old one.
+  /// Removes the backup of an unchanged store. If the new store is in its place, the backup is all that is left of the
+  /// old one.
   private func removeBackup() {
-    // try?: a backup that may be all there is of the store stays.
+    // try?: a backup that may be all that is left of the store stays.
     guard let backup = request.options[.migrationBackupPath], (try? storeManager.needsMigration(request)) == true else {
       return
     }
@@ -158,7 +161,7 @@ extension StoreMigration {
     return target
   }
 
-  /// Tells what would be written to `target`.
+  /// Returns a report of what would be written to `target`.
   private func foresee(
     _ target: StoreManager.Request,
     replacing: Bool,
@@ -188,9 +191,9 @@ extension StoreMigration {
     }
   }
 
-  /// Writes the new store and opens it: by itself where it can do that, or else of records in memory.
+  /// Writes the new store and opens it: in the store itself if it can do that, otherwise from records in memory.
   ///
-  /// - Parameter willReplace: called when nothing can stand in the way any more but the disk.
+  /// - Parameter willReplace: called when only the disk can prevent success any more.
   private func write(
     to target: StoreManager.Request,
     replacing: Bool,
@@ -234,7 +237,7 @@ extension StoreMigration {
     return try !contents.areNamed(as: format.typeDescription.capabilities.referenceKinds)
   }
 
-  /// What `body` reports where the store can make its new records itself, or why it does not.
+  /// Returns the report of `body` if the store can make its new records itself, or the reason why it does not.
   private func inStore(
     _ progress: MigrationProgress,
     _ body: (MigrationPlan) throws -> MigrationReport
@@ -253,7 +256,7 @@ extension StoreMigration {
     }
   }
 
-  /// Makes the new store pass by pass, where there are several and it can be written piecemeal; nil elsewhere.
+  /// Makes the new store pass by pass, if there are several and it can be written in parts; otherwise returns nil.
   private func writeInPasses(
     to target: StoreManager.Request,
     _ replacing: Bool,
@@ -297,7 +300,8 @@ extension StoreMigration {
     return coordinator
   }
 
-  /// What a store could do itself: one step that goes from table to table, and nothing that the application does.
+  /// Returns the plan of a migration that a store can run itself: one step from table to table, without code of the
+  /// application.
   private func planInStore() throws(InStoreMigration.Obstacle) -> MigrationPlan {
     guard request.options[.migratesInStore] else { throw .init(.option, "that was asked for") }
     guard let step = steps.first, steps.count == 1 else { throw .init("there are \(steps.count) steps") }
@@ -310,12 +314,13 @@ extension StoreMigration {
     return plan
   }
 
-  /// How many transactions the new store has not: those of a history that can be read, or of one in the file that cannot.
+  /// Returns the number of transactions that the new store lacks: those of a readable history, or of an unreadable one
+  /// in the file.
   private func lostTransactionCount(_ history: (any KeptHistory)?) throws -> Int {
     try history?.transactionCount ?? storeManager.foreignContents(request).transactionCount
   }
 
-  /// All that the store keeps. Of its history there is no more than the number of the last transaction.
+  /// Returns all contents of the store. Of its history, they contain only the number of the last transaction.
   private func readContents(
     _ progress: MigrationProgress
   ) throws -> (contents: StoreContents, lostTransactionCount: Int) {
@@ -328,14 +333,14 @@ extension StoreMigration {
     return (contents, try lostTransactionCount(history))
   }
 
-  /// The entities of a model that the store keeps then.
+  /// Returns the entities of a model that the store keeps after the migration.
   func entities(of model: ManagedObjectModel) -> [EntityDescription] {
     guard model === destinationModel else { return model.entities }
     return model.entities(forConfiguration: request.configurationName) ?? model.entities
   }
 
-  /// Whether records and values may be left out that nothing is made of. An application that has its stores migrated as they are opened has changed its
-  /// model itself, and its users cannot be asked.
+  /// Whether records and values may be lost from which nothing is made. An application whose stores are migrated as
+  /// they are opened has changed its model itself, and its users cannot be asked.
   var allowsLoss: Bool { request.options[.allowsMigrationLoss] ?? isAutomatic }
 
   var options: StoreOptions { request.options }
@@ -345,18 +350,19 @@ extension StoreMigration {
 // MARK: PersistentStoreCoordinator: migration
 
 extension PersistentStoreCoordinator {
-  /// The migration that a store needs before it can be opened with this model, or nil where it needs none. Nothing is changed, and
-  /// no records are read.
+  /// Returns the migration that a store needs before it can be opened with this model, or nil if it needs none. Nothing
+  /// is changed, and no records are read.
   ///
   /// - Parameters:
-  ///   - type: the registered type; nil means that the file's name or content tells it.
-  ///   - configuration: the configuration whose entities the store keeps; nil means all.
+  ///   - type: the registered type; nil stands for the type that is detected from the file's name or content.
+  ///   - configuration: the configuration whose entities the store keeps; nil stands for all.
   ///   - options: ``StoreOptionKey/olderModels``, ``StoreOptionKey/mappingModels``,
   ///     ``StoreOptionKey/entityMigrationPolicies``, ``StoreOptionKey/migrationResolutions``,
-  ///     ``StoreOptionKey/allowsMigrationLoss`` and ``StoreOptionKey/migrationBackupPath`` say how.
-  /// - Throws: ``PersistenceError/Code/migrationModelMissing``; and where no mapping model leads to this model and none can be inferred,
-  ///   ``PersistenceError/Code/mappingModelMissing``, whose message lists each reason; ``PersistenceError/Code/mappingModelUnusable`` where
-  ///   several given ones lead there and none tells the versions that it is for.
+  ///     ``StoreOptionKey/allowsMigrationLoss`` and ``StoreOptionKey/migrationBackupPath`` configure the migration.
+  /// - Throws: ``PersistenceError/Code/migrationModelMissing``; ``PersistenceError/Code/mappingModelMissing``, whose
+  ///   message lists each reason, if there is no mapping model to this model and none can be inferred;
+  ///   ``PersistenceError/Code/mappingModelUnusable`` if there are several given ones and none states the versions that
+  ///   it is for.
   public func migration(
     ofStoreAt url: URL,
     type: StoreType? = nil,
@@ -368,7 +374,7 @@ extension PersistentStoreCoordinator {
     return try storeManager.needsMigration(request) ? StoreMigration(storeManager, request, logger) : nil
   }
 
-  /// Opens a store, after a migration where one is needed and the options allow it.
+  /// Opens a store, after a migration if one is needed and the options allow it.
   func openMigrated(_ request: StoreManager.Request) throws -> PersistentStore {
     guard request.options[.shouldMigrateStoreAutomatically], try storeManager.needsMigration(request) else {
       return try storeManager.open(request)

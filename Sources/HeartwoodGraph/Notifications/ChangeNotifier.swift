@@ -1,23 +1,22 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Tells those who listen to a context what becomes of its objects and what it saves.
+/// Notifies the observers of a context of the changes of its objects and of its saves.
 ///
-/// What becomes of objects is gathered, and told once an event ends. It holds none of those who listen.
+/// Changes of objects are collected, and reported when an event ends. It retains no observer.
 final class ChangeNotifier {
-  /// Names the context in what is told.
+  /// The identifier of the context in its notifications.
   let identifier = ContextIdentifier()
   let observers = ContextObservers()
   let liveResults = LiveResultsList()
   let saveBroadcast = ChangeBroadcast()
   private let changeBroadcast = ChangeBroadcast()
   private let notes: ContextNotes
-  /// What listeners have not been told yet.
+  /// The changes that were not reported yet.
   private var event = ChangeEvent()
   /// Observations that last as long as the context.
   private var ownObservations: [ContextObservation] = []
-  /// Makes the context catch up soon, in its own isolation, with what has come from others; nil if nobody else can
-  /// reach it.
+  /// Makes the context merge changes of others soon, in its own isolation; nil if others cannot reach it.
   private(set) var wake: (@Sendable () -> Void)?
 
   init(_ notes: ContextNotes) {
@@ -25,27 +24,27 @@ final class ChangeNotifier {
   }
 }
 
-// MARK: Who listens
+// MARK: Observers
 
 extension ChangeNotifier {
-  /// Whether somebody listens to changes of objects.
+  /// Whether there are observers of changes of objects.
   var areObjectChangesHeard: Bool {
     observers.hasObservers(of: .objectsDidChange) || changeBroadcast.isHeard || !liveResults.isEmpty
   }
 
-  /// What becomes of objects, beginning with the next event.
+  /// Returns the changes of objects, beginning with the next event.
   func listenToObjectChanges() -> Mailbox<ContextChanges> {
     notes.noteEvents(true)
     return changeBroadcast.listen()
   }
 
-  /// Observes something as long as nobody lets go of what is returned.
+  /// Observes an event as long as the returned observation is retained.
   func observe(_ event: ContextEvent, _ body: @escaping (ContextChanges) -> Void) -> ContextObservation {
     if event == .objectsDidChange { notes.noteEvents(true) }
     return ContextObservation(observers, event, body)
   }
 
-  /// Holds an observation as long as the context.
+  /// Retains an observation as long as the context.
   func hold(_ observation: ContextObservation) { ownObservations.append(observation) }
 
   /// Keeps results up to date from now on.
@@ -54,14 +53,14 @@ extension ChangeNotifier {
     notes.noteEvents(true)
   }
 
-  /// Sets what makes the context catch up with others.
+  /// Sets the function that makes the context merge changes of others.
   func setWake(_ body: @escaping @Sendable () -> Void) { wake = body }
 }
 
 // MARK: Changes of objects
 
 extension ChangeNotifier {
-  /// Whether there is something that listeners have not been told.
+  /// Whether there are changes that were not reported yet.
   var hasEvent: Bool { !event.isEmpty }
 
   @inline(never)
@@ -76,15 +75,15 @@ extension ChangeNotifier {
     if isFirst { wake?() }
   }
 
-  /// Takes out objects that have been told of.
+  /// Removes objects that were reported already.
   func forget(_ objects: some Sequence<ManagedObject>) { event.forget(objects) }
 
-  /// Forgets what has not been told.
+  /// Discards the changes that were not reported yet.
   func forgetEvent() { event = ChangeEvent() }
 
-  /// Tells what has changed since listeners were last told.
+  /// Reports the changes since the last report.
   ///
-  /// - Parameter changes: what that is added to.
+  /// - Parameter changes: the changes to which they are added.
   func tellEvent(in changes: ContextChanges) {
     let ended = event
     event = ChangeEvent()
@@ -93,7 +92,7 @@ extension ChangeNotifier {
     if notes.notesChangeEvents { tellObjectChanges(ended.told(in: changes)) }
   }
 
-  /// Tells what became of objects.
+  /// Reports changes of objects.
   func tellObjectChanges(_ changes: ContextChanges) {
     if changes.isEmpty || !areObjectChangesHeard { return }
     observers.tell(changes, .objectsDidChange)
@@ -103,7 +102,7 @@ extension ChangeNotifier {
 
 // MARK: MergeInbox
 
-/// What others save, for a context that merges it by itself. Each save is taken once.
+/// The saves of others, for a context that merges them automatically. Each save is taken once.
 final class MergeInbox {
   private var mailbox: Mailbox<ContextChanges>?
   private var seen: UInt64 = 0
@@ -112,9 +111,9 @@ final class MergeInbox {
 extension MergeInbox {
   var isOpen: Bool { mailbox != nil }
 
-  /// Begins to gather what is saved.
+  /// Begins to collect saves.
   ///
-  /// - Parameter wake: called when something comes after all was taken.
+  /// - Parameter wake: called when a save arrives after all were taken.
   func open(_ broadcast: ChangeBroadcast, wake: (@Sendable () -> Void)?) {
     mailbox = broadcast.listen(wake: wake)
     seen = 0
@@ -125,7 +124,7 @@ extension MergeInbox {
     seen = 0
   }
 
-  /// Takes what has come since the last time.
+  /// Returns the saves since the last call.
   func takeNew() -> [ContextChanges] {
     guard let mailbox else { return [] }
     let newest = mailbox.arrivals.current

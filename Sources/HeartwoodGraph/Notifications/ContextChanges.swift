@@ -2,31 +2,33 @@ public import HeartwoodModel
 public import HeartwoodStore
 import Synchronization
 
-/// What was changed in a context or by a save, as ids: they are Sendable, the objects are not.
+/// The changes in a context or by a save, as ids: they are Sendable, the objects are not.
 public struct ContextChanges: Sendable {
-  /// The objects that are new.
+  /// The ids of new objects.
   public var insertedObjectIDs: Set<ManagedObjectID> { records.inserted }
-  /// The objects whose values have changed.
+  /// The ids of objects whose values have changed.
   public var updatedObjectIDs: Set<ManagedObjectID> { records.updated }
-  /// The objects that are gone.
+  /// The ids of deleted objects.
   public var deletedObjectIDs: Set<ManagedObjectID> { records.deleted }
-  /// The objects that take the newest values of their records, because they were refreshed or the changes of others were merged.
+  /// The ids of objects that take the newest values of their records, because they were refreshed or the changes of
+  /// others were merged.
   public internal(set) var refreshedObjectIDs: Set<ManagedObjectID> = []
-  /// Whoever changed it, as the context names them (``ManagedObjectContext/transactionAuthor``); nil where that is not told, or
-  /// where several did.
+  /// The author of the changes (``ManagedObjectContext/transactionAuthor``); nil if the context has none, or if there
+  /// were several.
   public internal(set) var transactionAuthor: String?
-  /// The name of the context; nil where it has none, or where there were several.
+  /// The name of the context; nil if it has none, or if there were several.
   public internal(set) var contextName: String?
-  /// Whether another process has saved it, or another coordinator of this one. Then the records are named that had been read here; of those
-  /// that nobody had, there is no telling. If more had been read than ``StoreOptionKey/recordsComparedAtOnce``, none is named.
+  /// Whether another process has saved, or another coordinator of this one. Then the changes contain only records that
+  /// had been read here; other changed records are unknown. If more records had been read than
+  /// ``StoreOptionKey/recordsComparedAtOnce``, the changes contain none.
   public internal(set) var isRemote = false
-  /// What became of the records of objects, but for ``refreshedObjectIDs``.
+  /// The changes of records, without ``refreshedObjectIDs``.
   var records = ChangedObjectIDs()
-  /// Whether there may be new records that are not named.
+  /// Whether there may be new records that are not included.
   var mayHaveMore = false
-  /// Whether any record may have changed or gone, none of which is named.
+  /// Whether any record may have changed or been deleted, none of which is included.
   var mayBeAny = false
-  /// The context; nil where there were several.
+  /// The context; nil if there were several.
   var context: ContextIdentifier?
 
   init(context: ContextIdentifier?, name: String?, author: String?) {
@@ -37,7 +39,8 @@ public struct ContextChanges: Sendable {
 }
 
 extension ContextChanges {
-  /// What a transaction of a store's history has done, so that contexts can merge what was saved before they listened:
+  /// Creates the changes of a transaction of a store's history, so that contexts can merge saves from before they were
+  /// observing:
   ///
   ///     for transaction in try context.execute(.fetchHistory(after: lastToken)) {
   ///       context.mergeChanges(from: ContextChanges(transaction))
@@ -53,7 +56,7 @@ extension ContextChanges {
     }
   }
 
-  /// What others have saved to a store.
+  /// Creates the changes that others have saved to a store.
   init(_ changes: RemoteChanges) {
     self.init(context: nil, name: nil, author: nil)
     records = changes.records
@@ -65,12 +68,12 @@ extension ContextChanges {
   /// Whether nothing was changed.
   public var isEmpty: Bool { records.isEmpty && refreshedObjectIDs.isEmpty }
 
-  /// The objects that are still there.
+  /// The objects that still exist.
   var presentObjectIDs: Set<ManagedObjectID> {
     insertedObjectIDs.union(updatedObjectIDs).union(refreshedObjectIDs)
   }
 
-  /// Adds changes that were made after these, so that both together tell what became of each object.
+  /// Adds later changes, so that both together describe the changes of each object.
   mutating func append(_ later: ContextChanges) {
     records.append(later.records)
     refreshedObjectIDs.formUnion(later.refreshedObjectIDs)
@@ -88,7 +91,7 @@ extension ContextChanges: MailboxElement {
   static var capacity: Int { 64 }
 }
 
-/// Tells contexts apart, also those that are gone.
+/// Identifies a context, even after it was deallocated.
 struct ContextIdentifier: Hashable, Sendable {
   private let number: UInt64
   private static let last = Atomic<UInt64>(0)
@@ -100,25 +103,25 @@ struct ContextIdentifier: Hashable, Sendable {
 
 // MARK: ContextChangeSequence
 
-/// Changes as they come: one element for each save, or for each event.
+/// A sequence of changes: one element for each save, or for each event.
 ///
-/// It begins with what comes after it was asked for, and ends with what it is about: the context or the coordinator. It holds
-/// neither. Where a reader is slow, elements beyond 64 are merged with the last one, so none is missed and memory stays bounded. An
-/// element goes to one reader; ask for a sequence of their own for each.
+/// It begins with the first changes after it was requested, and ends with the context or the coordinator, which it does
+/// not retain. For a slow reader, elements beyond 64 are merged with the last one, so that none is missed and memory
+/// stays bounded. Each element is delivered to one reader; request a sequence for each.
 public struct ContextChangeSequence: AsyncSequence, Sendable {
   let mailbox: Mailbox<ContextChanges>
 
-  /// Begins to read.
+  /// Creates an iterator over the changes.
   public func makeAsyncIterator() -> Iterator { Iterator(mailbox: mailbox) }
 
-  /// Reads one element after another.
+  /// An iterator over the changes.
   public struct Iterator: AsyncIteratorProtocol {
     let mailbox: Mailbox<ContextChanges>
 
-    /// The next changes, once there are some; nil at the end, or when the task is cancelled.
+    /// Waits for the next changes and returns them; nil at the end, or if the task is cancelled.
     public mutating func next() async -> ContextChanges? { await mailbox.next() }
 
-    /// The next changes, once there are some; nil at the end, or when the task is cancelled.
+    /// Waits for the next changes and returns them; nil at the end, or if the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> ContextChanges? {
       await mailbox.next()
     }
@@ -127,7 +130,7 @@ public struct ContextChangeSequence: AsyncSequence, Sendable {
 
 // MARK: ContextObservation
 
-/// Something that happens in a context, and that can be observed: ``ManagedObjectContext/observe(_:_:)``.
+/// An event in a context that can be observed: ``ManagedObjectContext/observe(_:_:)``.
 public enum ContextEvent: Sendable, Hashable {
   /// The context is about to be saved; the changes are those to be saved.
   case willSave
@@ -137,7 +140,8 @@ public enum ContextEvent: Sendable, Hashable {
   case objectsDidChange
 }
 
-/// An observation of a context, which lasts as long as somebody holds it. The last reference may be released on any thread.
+/// An observation of a context, which lasts as long as it is retained. The last reference may be released on any
+/// thread.
 public final class ContextObservation {
   fileprivate let event: ContextEvent
   fileprivate let body: (ContextChanges) -> Void
@@ -149,7 +153,7 @@ public final class ContextObservation {
   }
 }
 
-/// The observations of a context, in the order in which they began. It holds none of them.
+/// The observations of a context, in the order in which they began. It retains none of them.
 final class ContextObservers {
   private struct Member {
     weak var observation: ContextObservation?

@@ -1,33 +1,33 @@
 import HeartwoodStore
 import Synchronization
 
-/// What a mailbox keeps.
+/// An element of a mailbox.
 protocol MailboxElement: Sendable {
-  /// How many are kept apart.
+  /// The number of elements that are kept separately.
   static var capacity: Int { get }
-  /// Adds what came after, so that both together tell as much as a reader has to know who comes late.
+  /// Adds a later element, so that both together contain all that a late reader has to know.
   mutating func append(_ later: Self)
 }
 
-/// Keeps elements until somebody takes them.
+/// Stores elements until a reader takes them.
 ///
-/// It holds a few as they are and merges those that come after with the last one, so memory stays bounded where a reader is slow, or
+/// It keeps a few separately and merges later ones with the last, so that memory stays bounded if a reader is slow, or
 /// never comes.
 final class Mailbox<Element: MailboxElement>: Sendable {
   private struct State {
     var elements: [Element] = []
     var readers: [UInt64: CheckedContinuation<Element?, Never>] = [:]
-    /// Readers that have not begun to wait, and whether they have been cancelled. One that has begun is not among them, so a cancellation that
-    /// comes when the reader has its answer leaves nothing behind.
+    /// Readers that have not begun to wait, and whether they have been cancelled. A reader that has begun is not among
+    /// them, so that a cancellation after it has its answer leaves nothing behind.
     var beginners: [UInt64: Bool] = [:]
     var lastReader: UInt64 = 0
     var isFinished = false
   }
 
   private let state = Mutex(State())
-  /// Grows with each arrival: tells without a lock whether there is something new.
+  /// Grows with each arrival: shows without a lock whether there is something new.
   let arrivals = ChangeCounter()
-  /// Called when something arrives where nothing was.
+  /// Called when an element arrives in an empty mailbox.
   private let wake: (@Sendable () -> Void)?
 
   init(wake: (@Sendable () -> Void)? = nil) {
@@ -55,7 +55,7 @@ extension Mailbox {
     if wasEmpty { wake?() }
   }
 
-  /// No more will come. What is there can still be taken.
+  /// Ends the mailbox. Remaining elements can still be taken.
   func finish() {
     let readers = state.withLock { state in
       state.isFinished = true
@@ -65,12 +65,12 @@ extension Mailbox {
     for reader in readers { reader.resume(returning: nil) }
   }
 
-  /// How many readers are known: those that are beginning to wait, and those that wait.
+  /// The number of known readers: those that are beginning to wait, and those that wait.
   var readerCount: Int {
     state.withLock { $0.readers.count + $0.beginners.count }
   }
 
-  /// Takes all that is there.
+  /// Returns and removes all elements.
   func takeAll() -> [Element] {
     state.withLock { state in
       defer { state.elements = [] }
@@ -78,7 +78,7 @@ extension Mailbox {
     }
   }
 
-  /// Takes the first, or waits for one; nil where none will come, or the task was cancelled.
+  /// Returns and removes the first element, or waits for one; nil if the mailbox has ended, or the task was cancelled.
   func next() async -> Element? {
     let reader = state.withLock { state in
       state.lastReader += 1

@@ -2,24 +2,27 @@ import HeartwoodModel
 import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// Takes in what another context has saved, as one of its notices tells: objects that are registered here take the newest
-  /// values, with their own changes on top, and those whose records are gone count as deleted.
+  /// Merges the changes of another context's save: registered objects take the newest values and keep their own changes
+  /// on top, and those whose records were deleted count as deleted.
   ///
-  /// New objects need nothing: the next fetch finds them. A pinned context moves on to the newest generation. Changes of this context
-  /// itself are left out.
+  ///     for await changes in coordinator.didSaveChanges { context.mergeChanges(from: changes) }
+  ///
+  /// New objects need no merge: the next fetch finds them. A pinned context moves on to the newest generation. Changes
+  /// of this context itself are ignored. To merge automatically, set ``automaticallyMergesChangesFromParent``.
   public func mergeChanges(from changes: ContextChanges) {
     if changes.context == notifier.identifier { return }
     finishSaveUnderWay()
-    // What was done before is told apart, and can be undone; what this does cannot.
+    // Earlier changes are reported separately and can be undone; the merge cannot.
     tellChangeEvent()
     registerPendingChanges()
     advanceQueryGeneration()
     followStores()
     var merged = emptyChanges()
-    // A fault is as new as its record, and may be shown for all that.
+    // A fault has the newest values, but may be displayed all the same.
     let held = notifier.liveResults.isEmpty ? [] : changes.deletedObjectIDs.compactMap(heldObject)
     let ids = changes.updatedObjectIDs.union(changes.deletedObjectIDs).union(changes.refreshedObjectIDs)
-    // A record that is told as new may have been read before it was changed again, where two notices have become one.
+    // A record that is reported as new may have been read before it was changed again, if two notifications were
+    // combined.
     let outdated = heldObjects(changes.insertedObjectIDs).filter { !$0.1.isFault && $0.1.isBehind }
     let objects = heldObjects(ids) + outdated + (changes.mayBeAny ? outdatedObjects(besides: ids) : [])
     RelationshipUpkeep(self).refreshing(objects.map(\.1)) { unread in
@@ -43,7 +46,8 @@ extension ManagedObjectContext {
     if !merged.isEmpty { children.stagingArea?.saveBroadcast.send(merged) }
   }
 
-  /// The registered objects of records that others have changed or deleted since they were read, where nobody has told which these are.
+  /// Returns the registered objects of records that others have changed or deleted since they were read, if the
+  /// notification does not name them.
   private func outdatedObjects(besides ids: Set<ManagedObjectID>) -> [(ManagedObjectID, ManagedObject)] {
     savedBindings.flatMap { binding in
       binding.registeredObjects.compactMap { object in
@@ -53,12 +57,12 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The registered object of a record that may be gone by now. What cannot be read is noted.
+  /// Returns the registered object of a record that may be gone by now. Failures to read are noted.
   private func heldObject(_ id: ManagedObjectID) -> ManagedObject? {
     do {
       return try binding(keeping: id).heldObject(id.reference)
     } catch {
-      // Of a store that is not open, nothing is merged.
+      // Nothing is merged for a store that is not open.
       if (error as? PersistenceError)?.code != .storeNotOpen { noteReadFailure(.unreadable([id], error)) }
       return nil
     }
@@ -68,23 +72,23 @@ extension ManagedObjectContext {
     ids.compactMap { id in heldObject(id).map { (id, $0) } }
   }
 
-  /// Whether there was something to merge.
+  /// Returns whether there was something to merge.
   private func merge(_ object: ManagedObject) -> Bool {
     guard !object.isInserted, !object.isDeleted else { return false }
     let wasFault = object.isFault
-    // The same save may have been merged before: it comes by several ways.
+    // The same save may have been merged before: it arrives in several ways.
     if !wasFault, object.isNewest { return false }
     if !wasFault { renew(object, mergeChanges: true) }
-    // Whether the record is gone is to be known now: whoever shows the object must let it go.
+    // Whether the record is gone must be known now: a view that shows the object must release it.
     if object.isFault, object.binding.liveGroup(of: object.rowID) == nil { object.pin() }
-    // A fault is as new as its record.
+    // A fault has the newest values.
     return !wasFault || object.isDeleted
   }
 
-  /// Whether what others save to the parent, or to the stores, is merged by itself.
+  /// Whether saves of others to the parent, or to the stores, are merged automatically.
   ///
-  /// A ``ViewContext`` and a ``BackgroundContext`` merge soon after the save; another context before its next fetch, count or save,
-  /// since nobody else may touch it.
+  /// A ``ViewContext`` and a ``BackgroundContext`` merge soon after the save; another context merges before its next
+  /// fetch, count or save, since no other code may access it.
   public var automaticallyMergesChangesFromParent: Bool {
     get { inbox.isOpen }
     set {
@@ -97,12 +101,12 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Merges what has come since the last time.
+  /// Merges the saves since the last call.
   func takeMerges() {
     for changes in inbox.takeNew() { mergeChanges(from: changes) }
   }
 
-  /// Takes in what children have saved and others have changed.
+  /// Merges the saves of children and of others.
   func catchUp() {
     guard mayBeDisturbed else { return }
     takeChildSaves()

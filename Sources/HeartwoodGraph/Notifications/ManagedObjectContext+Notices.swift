@@ -5,21 +5,24 @@ import Synchronization
 // MARK: Listening
 
 extension ManagedObjectContext {
-  /// What the context saves, save by save, beginning with the next.
+  /// The changes of each save of the context, beginning with the next one.
   public var didSaveChanges: ContextChangeSequence { ContextChangeSequence(mailbox: notifier.saveBroadcast.listen()) }
 
-  /// What becomes of the context's objects: they are inserted, changed, deleted or refreshed.
+  /// The changes of the context's objects: insertions, updates, deletions and refreshes.
   ///
-  /// Changes come together, when an event ends: at ``processPendingChanges()``, a save, the end of a ``BackgroundContext/perform(_:)``;
-  /// in a ``ViewContext`` as soon as the main actor is free. What is refreshed or merged comes at once.
+  /// Changes are delivered together when an event ends: at ``processPendingChanges()``, a save, or the end of a
+  /// ``BackgroundContext/perform(_:)``; in a ``ViewContext``, as soon as the main actor is free. Refreshes and merges
+  /// are delivered immediately.
   public var objectsDidChange: ContextChangeSequence {
     ContextChangeSequence(mailbox: notifier.listenToObjectChanges())
   }
 
-  /// Calls `body` when something happens, in the isolation of the context and before whoever made it happen goes on.
+  /// Calls `body` when an event happens, synchronously in the isolation of the context.
+  ///
+  ///     let observation = context.observe(.didSave) { changes in print(changes.updatedObjectIDs) }
   ///
   /// - Parameter body: it must not save the context.
-  /// - Returns: the observation, which ends when it is let go. It does not hold the context.
+  /// - Returns: the observation, which ends when it is released. It does not retain the context.
   public func observe(
     _ event: ContextEvent,
     _ body: @escaping (ContextChanges) -> Void
@@ -27,22 +30,22 @@ extension ManagedObjectContext {
     notifier.observe(event, body)
   }
 
-  /// Holds an observation as long as the context.
+  /// Retains an observation as long as the context.
   package func hold(_ observation: ContextObservation) { notifier.hold(observation) }
 }
 
 extension PersistentStoreCoordinator {
-  /// What is saved to the stores, whatever the context, save by save, beginning with the next; also what other processes and other
-  /// coordinators save, once that is noticed (``ContextChanges/isRemote``).
+  /// The changes of each save to the stores by any context, beginning with the next one; this includes saves of other
+  /// processes and other coordinators, once they are noticed (``ContextChanges/isRemote``).
   public var didSaveChanges: ContextChangeSequence { ContextChangeSequence(mailbox: saveBroadcast.listen()) }
 
-  /// Looks whether other processes or other coordinators have saved to the stores that they share, and tells those who listen: contexts
-  /// that merge by themselves take it in.
+  /// Looks for saves of other processes or other coordinators to shared stores, and notifies observers: contexts that
+  /// merge automatically merge them.
   ///
-  /// Fetches, counts and saves look, too. An application calls it when it comes to the front, say, or from time to time. It does nothing
-  /// for atomic stores, whose files are read as a whole.
+  /// Fetches, counts and saves look for them too. An application may call this when it becomes active, or from time to
+  /// time. It does nothing for atomic stores, whose files are read completely.
   ///
-  /// - Throws: ``PersistenceError/Code/coordinatorClosed``, and what reading can throw.
+  /// - Throws: ``PersistenceError/Code/coordinatorClosed``, and the errors of reading.
   public func checkForRemoteChanges() throws(PersistenceError) { try followOthers() }
 
   func followOthers() throws(PersistenceError) {
@@ -51,7 +54,7 @@ extension PersistentStoreCoordinator {
     tellRemoteChanges()
   }
 
-  /// Tells what others have saved, as far as it has been noticed.
+  /// Reports the saves of others that have been noticed.
   func tellRemoteChanges() {
     for store in persistentStores {
       if let changes = store.engine.takeRemoteChanges() { saveBroadcast.send(ContextChanges(changes)) }
@@ -59,10 +62,10 @@ extension PersistentStoreCoordinator {
   }
 }
 
-// MARK: Telling
+// MARK: Notifying
 
 extension ManagedObjectContext {
-  /// Those who learn what the context saves.
+  /// The broadcasts that report the saves of the context.
   private var saveAudience: [ChangeBroadcast] {
     let above = sources.saveBroadcast(persistentStoreCoordinator)
     return [notifier.saveBroadcast, above] + [children.stagingArea?.saveBroadcast].compactMap(\.self)
@@ -72,13 +75,13 @@ extension ManagedObjectContext {
     notifier.observers.hasObservers(of: .didSave) || saveAudience.contains(where: \.isHeard)
   }
 
-  /// Tells what a save did.
+  /// Reports a save.
   func tellSave(_ changes: ContextChanges) {
     notifier.observers.tell(changes, .didSave)
     for broadcast in saveAudience { broadcast.send(changes) }
   }
 
-  /// Tells what is about to be saved.
+  /// Reports what is about to be saved.
   func tellWillSave() {
     guard notifier.observers.hasObservers(of: .willSave) else { return }
     var changes = emptyChanges()
@@ -88,7 +91,7 @@ extension ManagedObjectContext {
     notifier.observers.tell(changes, .willSave)
   }
 
-  /// Tells what has changed since listeners were last told.
+  /// Reports the changes since the last report.
   func tellChangeEvent() {
     if notifier.hasEvent { notifier.tellEvent(in: emptyChanges()) }
   }
@@ -100,42 +103,43 @@ extension ManagedObjectContext {
 
 // MARK: ContextNotes
 
-/// What objects ask their context, and note, each time that they change.
+/// The flags of a context that objects check, and set, each time they change.
 ///
-/// It is apart from the context so that a change need not hold the context, which may go on another thread meanwhile.
+/// It is separate from the context so that a change need not retain the context, which may be deallocated on another
+/// thread meanwhile.
 ///
-/// That no one else has access while it is used is checked by eye, since no code of others runs then.
+/// Exclusive access is checked by review, since no foreign code runs during an access.
 final class ContextNotes {
   /// Grows with each change of an object, and with each change of what children see of the context.
   @exclusivity(unchecked) private(set) var changeNumber: UInt64 = 0
-  /// The objects that were changed since they were told that they will be saved; nil while no save begins.
+  /// The objects that were changed since their `willSave` was called; nil while no save begins.
   @exclusivity(unchecked) private var disturbed: ObjectList?
-  /// Whether objects are asked whether they are fit to be saved.
+  /// Whether objects are being validated.
   @exclusivity(unchecked) private(set) var isValidating = false
-  /// Whether values that change are recorded, to be undone.
+  /// Whether changes of values are recorded for undo.
   @exclusivity(unchecked) private(set) var isRecorded = false
-  /// Whether there may be listeners to changes of objects.
+  /// Whether there may be observers of changes of objects.
   @exclusivity(unchecked) private(set) var notesChangeEvents = false
 }
 
 extension ContextNotes {
-  /// Notes that an object is not what it was.
+  /// Notes that an object has changed.
   @inline(__always)
   func note(_ object: ManagedObject) {
     changeNumber &+= 1
     disturbed?.append(object)
   }
 
-  /// Notes that children are to look anew, though no object may have changed.
+  /// Notes that children have to look again, although no object may have changed.
   func noteChange() { changeNumber &+= 1 }
 
-  /// Sets whether values that change are recorded.
+  /// Sets whether changes of values are recorded.
   func record(_ isRecorded: Bool) { self.isRecorded = isRecorded }
 
-  /// Sets whether there may be listeners to changes of objects.
+  /// Sets whether there may be observers of changes of objects.
   func noteEvents(_ notesChangeEvents: Bool) { self.notesChangeEvents = notesChangeEvents }
 
-  /// Calls `body`, which asks objects whether they are fit to be saved. They cannot be changed meanwhile.
+  /// Calls `body`, which validates objects. They cannot be changed meanwhile.
   func validating(_ body: () throws -> Void) rethrows {
     isValidating = true
     defer { isValidating = false }
@@ -146,7 +150,7 @@ extension ContextNotes {
 // MARK: Objects that change while a save begins
 
 extension ContextNotes {
-  /// Whether a save begins: objects that change are gathered.
+  /// Whether a save begins: then objects that change are collected.
   var isGathering: Bool { disturbed != nil }
 
   func beginGathering() { disturbed = ObjectList() }
@@ -158,7 +162,7 @@ extension ContextNotes {
     return disturbed?.objects ?? []
   }
 
-  /// Calls `body`, which changes an object without its being gathered for that.
+  /// Calls `body`, which changes an object without adding it to the collected ones.
   func withoutGathering(_ object: ManagedObject, _ body: () -> Void) {
     let wasGathered = disturbed?.contains(object) ?? false
     body()
@@ -167,7 +171,7 @@ extension ContextNotes {
 }
 
 extension EntityBinding {
-  /// Notes that an object is not what it was, which has changes already or is new.
+  /// Notes a change of an object that has changes already or is new.
   @inline(__always)
   func noteChange(_ object: ManagedObject) {
     if notes.notesChangeEvents { context?.noteChange(object) } else { notes.note(object) }
@@ -176,7 +180,7 @@ extension EntityBinding {
 
 // MARK: ChangeBroadcast
 
-/// Puts changes into the mailboxes of all who listen. Whoever drops a mailbox listens no longer.
+/// Distributes changes to the mailboxes of all listeners. Releasing a mailbox ends its subscription.
 final class ChangeBroadcast: Sendable {
   private struct Listener {
     weak var mailbox: Mailbox<ContextChanges>?
@@ -193,7 +197,7 @@ final class ChangeBroadcast: Sendable {
 }
 
 extension ChangeBroadcast {
-  /// Whether somebody may listen: otherwise changes need not be put together.
+  /// Whether there may be listeners: otherwise changes need not be assembled.
   var isHeard: Bool { isHeardFlag.load(ordering: .acquiring) }
 
   func listen(wake: (@Sendable () -> Void)? = nil) -> Mailbox<ContextChanges> {
@@ -218,7 +222,7 @@ extension ChangeBroadcast {
 
 // MARK: ChangeEvent
 
-/// The objects that have changed since listeners were last told.
+/// The objects that have changed since the last report.
 struct ChangeEvent {
   private var touched = ObjectList()
   /// Those of them that are new.
@@ -231,7 +235,7 @@ struct ChangeEvent {
     touched.append(object)
   }
 
-  /// Takes out objects that have been told of.
+  /// Removes objects that were reported already.
   mutating func forget(_ objects: some Sequence<ManagedObject>) {
     if isEmpty { return }
     for object in objects { touched.remove(object) }
@@ -242,7 +246,7 @@ struct ChangeEvent {
     inserted.insert(ObjectIdentifier(object))
   }
 
-  /// What became of the objects, added to `changes`.
+  /// Returns the changes of the objects, added to `changes`.
   func told(in changes: ContextChanges) -> ContextChanges {
     var changes = changes
     for object in touched.objects {

@@ -2,7 +2,7 @@ public import HeartwoodModel
 import HeartwoodStore
 public import Observation
 
-/// An object as the Observation framework sees it: what reads it is told when the object changes, by whatever way.
+/// A wrapper that makes an object observable for the Observation framework, however it changes.
 ///
 ///     @State private var todo: Observed<ToDo>
 ///     var body: some View {
@@ -10,33 +10,33 @@ public import Observation
 ///       Text(todo.list?.name ?? "")
 ///     }
 ///
-/// It has the properties of its object, of which it knows no more than that the object has changed: by a setter, a save
-/// of another context that was merged, a refresh, an undo or a rollback. What is set through it is seen at once,
-/// everything else when the context tells it (``ManagedObjectContext/objectsDidChange``): in a ``ViewContext`` as soon
-/// as the main actor is free.
+/// It has the properties of its object, but it observes only that the object as a whole has changed: by a setter, a
+/// merged save of another context, a refresh, an undo or a rollback. Changes through the wrapper are visible
+/// immediately, all others when the context reports them (``ManagedObjectContext/objectsDidChange``): in a
+/// ``ViewContext``, as soon as the main actor is free.
 ///
 /// Objects are not observable by themselves, because each read of each property would take twice as long, observed or
-/// not. This costs those alone that use it: an allocation, and a look at each event of the context. It belongs to the
-/// isolation of its object.
+/// not. A wrapper has these costs only for its users: an allocation, and a check at each event of the context. It
+/// belongs to the isolation of its object.
 @dynamicMemberLookup
 public final class Observed<Object: ManagedObject>: Observable, Identifiable {
   private let managedObject: Object
   private let registrar = ObservationRegistrar()
   private var observation: ContextObservation?
 
-  /// Makes an object one that can be observed. It may be wrapped any number of times.
+  /// Creates an observable wrapper for an object. An object can be wrapped any number of times.
   public init(_ object: Object) {
     managedObject = object
     observation = object.managedObjectContext?.observe(.objectsDidChange) { [weak self] in self?.take($0) }
   }
 
-  /// The object. What reads it here is told of the object's changes.
+  /// The object. Code that reads it here is notified of the object's changes.
   public var object: Object {
     registrar.access(self, keyPath: \Observed.object)
     return managedObject
   }
 
-  /// The object's id.
+  /// The id of the object.
   public var id: ManagedObjectID { managedObject.objectID }
 
   /// A property of the object.

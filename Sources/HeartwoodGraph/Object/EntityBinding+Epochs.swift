@@ -1,11 +1,12 @@
 import HeartwoodModel
 import HeartwoodStore
 
-// A store that reads records as they are needed may forget all that it has read. Its tables begin a new epoch then, in which records are in other
-// rows: the objects of a context, which it holds by row, find theirs by reference.
+// A store that reads records on demand may release all that it has read. Its tables then begin a new epoch, in which
+// records are in other rows: the objects of a context, which it finds by row, find theirs by reference.
 
 extension EntityBinding {
-  /// Takes a table of another epoch, with the records of all registered objects, which are read if it does not have them.
+  /// Takes a table of another epoch, with the records of all registered objects, which are read if the table lacks
+  /// them.
   func takeAnew(_ newest: NodeTable) {
     guard let context else { return relocateObjects(newest) }
     context.pending.movingObjects { relocateObjects(newest) }
@@ -20,7 +21,7 @@ extension EntityBinding {
     let failure = readMissing(objects.map(\.id.reference))
     var kept = KeptRecords(of: entity, in: table)
     for (object, id) in objects {
-      // try?: of two records with one name nobody knows which it is.
+      // try?: if two records have the same reference, the record is ambiguous.
       if let row = try? table.row(of: id.reference), table.isLive(row) {
         object.relocate(to: row, &kept, renamed: renaming)
         hold(object, at: row)
@@ -38,9 +39,10 @@ extension EntityBinding {
 
   private func newID(of id: ManagedObjectID) -> ManagedObjectID { renaming?.newID(id) ?? id }
 
-  /// Reads the records that the table does not have, until it has all that are there. Meanwhile the store may forget what it has read again.
+  /// Reads the records that the table lacks, until it has all that exist. Meanwhile the store may release what it has
+  /// read again.
   ///
-  /// - Returns: why they cannot be read, if they cannot. That is noted, too.
+  /// - Returns: the reason why they cannot be read, if they cannot. It is noted too.
   private func readMissing(_ references: [ReferenceID]) -> PersistenceError? {
     guard let source, !references.isEmpty else { return nil }
     do {
@@ -57,8 +59,8 @@ extension EntityBinding {
     }
   }
 
-  /// The object of a record that was found in a table of a former epoch, or in another version. What is not known of it is read; if that fails, when the
-  /// object is used.
+  /// Returns the object of a record that was found in a table of a former epoch, or in another version. It reads what
+  /// is not known of the record; if that fails, it is tried again when the object is used.
   func object(named reference: ReferenceID) -> ManagedObject {
     do {
       if let row = try row(of: reference), table.isLive(row) { return object(row) }
@@ -68,14 +70,15 @@ extension EntityBinding {
     return lostObject(of: reference)
   }
 
-  /// Notes how many objects the context holds of the store's records, once those are let go of that nobody else holds.
+  /// Notes how many objects the context holds of the store's records, after it has released those that are no longer
+  /// referenced.
   func noteHeldObjects() {
     guard let held = (source as? PersistentStore)?.engine.heldRecords else { return }
     slots.tidyAll()
     held.note(slots.objects.count, by: ObjectIdentifier(self))
   }
 
-  /// Notes that the context holds nothing any more.
+  /// Notes that the context no longer holds any objects.
   func noteNothingHeld() {
     (source as? PersistentStore)?.engine.heldRecords?.note(0, by: ObjectIdentifier(self))
   }
@@ -83,7 +86,8 @@ extension EntityBinding {
 
 // MARK: KeptRecords
 
-/// Records of which objects have read other versions than a table has: a group of the table is put together with these in their rows.
+/// Records of which objects have read other versions than a table has. They are combined with a group of the table, in
+/// their rows.
 struct KeptRecords {
   private struct Record {
     let object: ManagedObject
@@ -106,7 +110,7 @@ struct KeptRecords {
     records[row.group, default: []].append(Record(object: object, row: row, former: former, formerRow: formerRow))
   }
 
-  /// The objects with the groups that they read from. O(rows of the groups).
+  /// Returns the objects with the groups that they read from. O(rows of the groups).
   func sealed() -> [(object: ManagedObject, group: RowGroup)] {
     records.flatMap { ordinal, records in
       let group = group(ordinal, with: records.sorted { $0.row.row < $1.row.row })
@@ -128,7 +132,7 @@ struct KeptRecords {
 }
 
 extension ManagedObject {
-  /// Lets the object find its record in `row`. What it has read of it stays, be it of another version.
+  /// Makes the object find its record in `row`. It keeps the values that it has read, even of another version.
   fileprivate final func relocate(to row: RowID, _ kept: inout KeptRecords, renamed records: RenamedRecords?) {
     defer { rowID = row }
     guard let group, let newest = binding.liveGroup(of: row) else { return }
@@ -139,7 +143,7 @@ extension ManagedObject {
     kept.keep(self, at: row, from: group, rowID.row)
   }
 
-  /// Lets the values that the object has read be those that its row has in `group`.
+  /// Makes the object take the values that its row has in `group`.
   fileprivate final func show(_ group: RowGroup) {
     switch content {
     case .fault: break
@@ -148,7 +152,7 @@ extension ManagedObject {
     }
   }
 
-  /// Lets an object that was lost be one whose record could not be read.
+  /// Marks an object that was lost as one whose record could not be read.
   fileprivate final func becomeUnread() {
     state.remove(.inaccessible)
     state.insert(.unread)

@@ -2,44 +2,44 @@ import HeartwoodModel
 import HeartwoodStore
 import Synchronization
 
-/// The objects of the binding: which is where, and who holds whom.
+/// The objects of the binding: their places, and their ownership.
 extension EntityBinding {
-  /// Puts an object into the slot of its row. The binding holds the object then, and lives as long as its context does.
+  /// Puts an object into the slot of its row. The binding then owns the object, and lives as long as its context does.
   func hold(_ object: ManagedObject, at row: RowID) {
     slots.set(object, at: row)
     object.disownBinding()
   }
 
-  /// Takes an object out of its slot. It holds the binding then.
+  /// Takes an object out of its slot. The object then owns the binding.
   func release(_ object: ManagedObject) {
     object.ownBinding()
     slots.remove(object, at: object.rowID)
   }
 
-  /// Lets the objects live on without their context. It is called by the context, which goes or forgets them, on whatever thread that is: the
-  /// objects themselves, which others may be using, are not touched.
+  /// Detaches the objects from their context. The context calls this, on any thread, when it is deallocated or releases
+  /// them: it does not touch the objects themselves, which may be in use elsewhere.
   func orphan() {
     orphaning.store(true, ordering: .releasing)
-    // An object that is in a slot releases the binding in its deinit from now on.
+    // From now on an object that is in a slot releases the binding in its deinit.
     slots.empty { _ in _ = Unmanaged.passRetained(self) }
   }
 
   /// All registered objects.
   var registeredObjects: [ManagedObject] { lost.isEmpty ? slots.objects : slots.objects + lost.objectsWithoutRow }
 
-  /// The object of `reference`, or nil where none is registered.
+  /// Returns the object of `reference`, or nil if none is registered.
   func registeredObject(_ reference: ReferenceID) throws -> ManagedObject? {
     if let row = try table.row(of: reference) { return slots[row] }
     return try lostObject(reference)
   }
 
-  /// The object of `reference`, made as a fault where there is none yet; nil where there is no such record, and no object that
-  /// has read it while there was.
+  /// Returns the object of `reference`, a new fault if there is none yet; nil if there is no such record, and no object
+  /// that read it while it existed.
   func object(_ reference: ReferenceID) throws -> ManagedObject? {
     try row(of: reference).map(object) ?? lostObject(reference)
   }
 
-  /// The registered object of a record, though that may be gone by now, and the object may never have read it.
+  /// Returns the registered object of a record, even if the record is gone by now and the object has never read it.
   func heldObject(_ reference: ReferenceID) throws -> ManagedObject? {
     if let row = try table.row(of: reference) ?? table.formerRow(of: reference) { return slots[row] }
     let rows = lostRows ?? findLostRows()
@@ -47,7 +47,7 @@ extension EntityBinding {
     return rows[reference].flatMap { slots[$0] }
   }
 
-  /// The object that has read a record which is gone by now. To its context it is there until it is refreshed.
+  /// Returns the object that has read a record which is gone by now. The context keeps it until it is refreshed.
   private func lostObject(_ reference: ReferenceID) throws -> ManagedObject? {
     guard let object = try heldObject(reference) else { return nil }
     return object.isFault || object.state.contains(.inaccessible) ? nil : object
@@ -71,7 +71,7 @@ extension EntityBinding {
     if !lost.isEmpty { lost.remove(object) }
   }
 
-  /// The object of `row`, made as a fault where there is none yet.
+  /// Returns the object of `row`, a new fault if there is none yet.
   func object(_ row: RowID) -> ManagedObject {
     if let registered = slots[row] { return registered }
     return makeFault(row)
@@ -89,8 +89,9 @@ extension EntityBinding {
     return object
   }
 
-  /// Writes the objects of all records to `results` from `count` on, retained, made as faults where there are none yet; those that
-  /// the context has deleted are left out. There is room for as many as the table has records.
+  /// Writes the objects of all records to `results` from `count` on, retained; those that do not exist yet are created
+  /// as faults. It leaves out those that the context has deleted. `results` must have room for as many objects as the
+  /// table has records.
   func fetch(into results: UnsafeMutableBufferPointer<Unmanaged<ManagedObject>>, count: inout Int) {
     let table = table
     ProgrammerError.check(results.count - count >= table.count, "There is no room for the objects.")
@@ -115,10 +116,10 @@ extension EntityBinding {
 
 // MARK: Versions
 
-/// Versions of one record, held against each other.
+/// Comparisons of versions of a record.
 extension EntityBinding {
-  /// The version that a change of a record counts as based on, which was read from a row of `group`: in a child context the newest one
-  /// where that has the same values, since a parent puts records together anew.
+  /// Returns the version that a change of a record is based on, which was read from a row of `group`. In a child
+  /// context it is the newest version if that has the same values, since a parent assembles records anew.
   func baseVersion(_ row: RowID, readFrom group: RowGroup) -> UInt64 {
     let version = group.versions[row.row]
     guard rowsMayMove, let newest = liveGroup(of: row), newest !== group,
@@ -127,16 +128,17 @@ extension EntityBinding {
     return newest.versions[row.row]
   }
 
-  /// Whether one version of a row came after another; in a child context, where they are put together anew, whether they differ.
+  /// Returns whether one version of a row is later than another. In a child context, where they are assembled anew, it
+  /// returns whether they differ.
   func isLater(_ row: RowID, in group: RowGroup, than former: RowGroup) -> Bool {
     let (version, formerVersion) = (group.versions[row.row], former.versions[row.row])
     if !rowsMayMove { return version > formerVersion }
     return version != formerVersion && !hasSameValues(row.row, of: group, row.row, of: former)
   }
 
-  /// Whether a record has the same values in two versions of its row.
+  /// Returns whether a record has the same values in two versions of its row.
   ///
-  /// - Parameter newID: what the first version's ids are today where those are others.
+  /// - Parameter newID: returns the present id for an id of the first version, if ids have changed.
   func hasSameValues(
     _ row: Int,
     of group: RowGroup,
@@ -147,7 +149,7 @@ extension EntityBinding {
     traits.indices.allSatisfy { hasSameValue(at: $0, row, of: group, otherRow, of: other, renamed: newID) }
   }
 
-  /// The properties of which a record has other values in two versions of its row.
+  /// Returns the properties of which a record has different values in two versions of its row.
   func ordinalsOfOtherValues(
     _ row: Int,
     of group: RowGroup,
@@ -158,7 +160,7 @@ extension EntityBinding {
     traits.indices.filter { !hasSameValue(at: $0, row, of: group, otherRow, of: other, renamed: newID) }
   }
 
-  /// Whether a record has the same value of a property in two versions of its row.
+  /// Returns whether a record has the same value of a property in two versions of its row.
   private func hasSameValue(
     at ordinal: Int,
     _ row: Int,

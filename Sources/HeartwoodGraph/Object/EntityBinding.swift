@@ -3,67 +3,69 @@ import HeartwoodStore
 import Logging
 import Synchronization
 
-/// What the objects of one entity in one store and one context have in common, and where they are found by row.
+/// The shared data of the objects of one entity in one store and one context, and the table in which they are found by
+/// row.
 final class EntityBinding {
-  /// Weak, since a context may go on another thread while its objects are used. All that the context and its objects share is used by those alone
-  /// that hold the context meanwhile: the ``slots`` above all.
+  /// Weak, since a context may be deallocated on another thread while its objects are used. State that the context and
+  /// its objects share, above all ``slots``, is used only by callers that retain the context meanwhile.
   private(set) weak var context: ManagedObjectContext?
-  /// What objects ask their context each time that they change.
+  /// The flags of the context that objects check each time they change.
   let notes: ContextNotes
-  /// Whether the context is gone, or has forgotten the binding.
+  /// Whether the context was deallocated or has released the binding.
   let orphaning = Atomic<Bool>(false)
   let entity: EntityDescription
   let entitySerialNumber: UInt32
   let objectClass: ManagedObject.Type
-  /// The coordinator's, which is told what is dropped also once the context is gone.
+  /// The coordinator's logger, which also logs dropped changes after the context is gone.
   let logger: Logger?
   /// Indexed by property ordinal.
   let traits: [PropertyTrait]
   let transientOrdinals: [Int]
-  /// What the relationships lead to, indexed by property ordinal.
+  /// The destination entities of the relationships, indexed by property ordinal.
   let destinations: [EntityDescription?]
-  /// For a relationship whose inverse leads to an entity that objects of this one are not: that entity. Indexed by property ordinal.
+  /// For a relationship whose inverse refers to an entity that objects of this one are not: that entity. Indexed by
+  /// property ordinal.
   let inverseMismatches: [EntityDescription?]
   /// The class's own validators.
   let validators: [BoundValidator]
   /// Whether the objects are of a subclass, which may have hooks of its own.
   let hasOwnClass: Bool
-  /// What a new object has, indexed by property ordinal; nil where nothing is.
+  /// The initial values of a new object, indexed by property ordinal; nil for no value.
   let initialValues: [PropertyValue?]
-  /// Where the objects' records are; nil for new ones.
+  /// The source of the objects' records; nil for new ones.
   private(set) var source: (any RecordSource)?
-  /// What the ids of the objects are made with.
+  /// The scope from which the ids of the objects are made.
   private(set) var scope: ObjectIDScope
-  /// What the ids that the objects' relationships have are made with, indexed by entity ordinal.
+  /// The scopes of the ids in the objects' relationships, indexed by entity ordinal.
   private(set) var scopes: [ObjectIDScope] = []
-  /// Counts the changes of the coordinator's stores; and the one that the context was last told of.
+  /// Counts the changes of the coordinator's stores; the next property is the count that the context has seen.
   private let storeChanges: ChangeCounter
   @exclusivity(unchecked) private var seenStoreChange: UInt64 = 0
-  // Exclusivity is checked by eye for what every fault reads: nothing here is changed while it is read.
+  // Exclusivity is checked by review for state that every fault reads: nothing here is changed while it is read.
   @exclusivity(unchecked) private var saves: ChangeCounter?
   /// Whether the records are those of a parent context, which has no single counter.
   @exclusivity(unchecked) private var isStaged = false
-  /// Whether a record that no store has may get another row in a later version of the table.
+  /// Whether an unsaved record may get another row in a later version of the table.
   private(set) var rowsMayMove = false
-  /// Whether the table may have only those records that have been read so far.
+  /// Whether the table may contain only the records that have been read so far.
   private(set) var isPartial = false
-  /// The newest version of the table that has been asked for.
+  /// The newest version of the table that has been requested.
   var table: NodeTable {
     didSet {
       groups = table.groups.map(Unmanaged.passUnretained)
       lostRows = nil
     }
   }
-  /// The table's, which holds them, to be read without a copy of it.
+  /// The groups of the table, which retains them, for reading without a copy of the table.
   @exclusivity(unchecked) private var groups: [Unmanaged<RowGroup>] = []
-  /// What records are called that the table has by other names, until the next is taken.
+  /// The new ids of records that have other ones in the table, until the next table is taken.
   var renaming: RenamedRecords?
-  /// The save that the table is of.
+  /// The number of the save that made the table.
   @exclusivity(unchecked) private var seenSave: UInt64?
   let slots = ObjectSlots()
   /// The objects whose records are gone.
   @exclusivity(unchecked) var lost = LostObjects()
-  /// The rows of registered objects whose records are gone from the table; nil where nobody has looked for them yet.
+  /// The rows of registered objects whose records are gone from the table; nil if they have not been computed yet.
   var lostRows: [ReferenceID: RowID]?
 
   init(
@@ -94,9 +96,9 @@ final class EntityBinding {
     if let source { bind(to: source) }
   }
 
-  /// Lets the objects belong to `source`, which has the same records in the same rows as the one before.
+  /// Moves the objects to `source`, which has the same records in the same rows as the former one.
   ///
-  /// - Parameter renaming: tells what records are called now that have other names.
+  /// - Parameter renaming: returns the new ids of records, if these have changed.
   func bind(to source: any RecordSource, renaming: RenamedRecords? = nil) {
     noteNothingHeld()
     self.source = source
@@ -113,19 +115,20 @@ final class EntityBinding {
   @inline(__always)
   var isOrphaned: Bool { orphaning.load(ordering: .acquiring) }
 
-  /// Whether both bindings belong to the same context, which is still there.
+  /// Returns whether both bindings belong to the same context, which still exists.
   @inline(__always)
   func hasContext(of other: EntityBinding) -> Bool { !isOrphaned && notes === other.notes }
 
   deinit { noteNothingHeld() }
 
-  /// Belongs to no context from now on.
+  /// Detaches the binding from its context.
   func forgetContext() {
     context = nil
     orphan()
   }
 
-  /// Lets the context follow stores that were converted, for objects that are named before it is used again.
+  /// Makes the context follow stores that were converted, for objects whose ids are asked for before the context is
+  /// used again.
   @inline(__always)
   func followConversions() {
     if storeChanges.current != seenStoreChange { noticeStoreChange() }
@@ -137,14 +140,14 @@ final class EntityBinding {
     context?.followConversions()
   }
 
-  /// The store that keeps the objects in the end; nil for new ones.
+  /// The store to which the objects are saved in the end; nil for new ones.
   var store: PersistentStore? { source?.store }
 }
 
 // MARK: The table
 
 extension EntityBinding {
-  /// Takes the newest version of the table, where there is one that has not been seen.
+  /// Takes the newest version of the table, if there is one that was not taken yet.
   @inline(__always)
   func synchronize() throws {
     if isStaged || saves?.current != seenSave { try readTable() }
@@ -152,7 +155,7 @@ extension EntityBinding {
 
   @inline(never)
   private func readTable() throws {
-    // Objects without a context stay at the version that they know.
+    // Objects without a context stay at the version that they have.
     guard let context else { return }
     try withExtendedLifetime(context) { try readTable(of: context) }
   }
@@ -161,7 +164,7 @@ extension EntityBinding {
     // A fault may be the first to notice that its store was converted.
     if store?.newestSuccessor != nil { context.followConversions() }
     guard let source else { return }
-    // What the context is saving shows when it has learned that it is saved.
+    // A save under way becomes visible when the context has finished it.
     if !isStaged, context.saveProgress.underWay != nil { return }
     if isStaged { context.parent?.publishChanges() }
     let number = source.changeNumber
@@ -172,34 +175,34 @@ extension EntityBinding {
     seenSave = number
   }
 
-  /// Reads all records, where they have not been read.
+  /// Reads all records that have not been read yet.
   func readWhole() throws {
     guard isPartial, let source else { return }
     take(try source.table(of: entity))
     isPartial = false
   }
 
-  /// Reads the records that `references` name, where they have not been read, together.
+  /// Reads those of `references` that have not been read yet, together.
   func read(_ references: [ReferenceID]) throws {
     guard isPartial, let source else { return }
     while try references.contains(where: { try table.row(of: $0) == nil }) {
       let newest = try source.table(of: entity, reading: references)
       take(newest)
-      // Otherwise they have been forgotten while it was taken.
+      // Otherwise they were released while the table was taken.
       if table.epoch == newest.epoch { return }
     }
   }
 
-  /// Whether the record is in the table.
+  /// Returns whether the record is in the table.
   func knows(_ reference: ReferenceID) -> Bool {
-    // try?: what is wrong with the table is thrown by whoever looks for the record.
+    // try?: errors of the table are thrown when the record is looked up.
     (try? table.row(of: reference)) != nil
   }
 
-  /// Takes what a fetch of the store has read.
+  /// Takes the records that a fetch of the store has read.
   func take(_ found: FoundRecords) { take(found.table) }
 
-  /// The row of a record, which is read where it has not been.
+  /// Returns the row of a record, which is read if necessary.
   func row(of reference: ReferenceID) throws -> RowID? {
     if let row = try table.row(of: reference) { return row }
     guard isPartial else { return nil }
@@ -218,7 +221,7 @@ extension EntityBinding {
     if newest.epoch != table.epoch { return takeAnew(newest) }
     let previous = table
     table = newest
-    // Rows that no store has may move, and a version that is older may have fewer rows of the store's.
+    // Rows of unsaved records may move, and an older version may have fewer rows of the store.
     let unstable = [previous.firstUnsavedRow, newest.firstUnsavedRow, newest.firstRowMissing(of: previous)]
     if let first = unstable.compactMap({ $0?.rawValue }).min() {
       follow(rowsFrom: RowID(rawValue: first), of: previous)
@@ -227,7 +230,7 @@ extension EntityBinding {
     if !lost.isEmpty { recoverLostObjects() }
   }
 
-  /// Lets objects whose records were in rows that may be others' now be found where the records are.
+  /// Moves objects to the present rows of their records if their former rows may belong to other records now.
   private func follow(rowsFrom first: RowID, of previous: NodeTable) {
     for object in slots.takeObjects(from: first) {
       let former = ManagedObjectID(scope: scope, reference: previous.reference(object.rowID))
@@ -241,7 +244,7 @@ extension EntityBinding {
           object.lose(id)
         }
       } catch {
-        // The table has several records of one name: nobody knows which it is.
+        // The table has several records with one reference: the record is ambiguous.
         object.ownBinding()
         object.lose(id)
         object.state.remove(.inaccessible)
@@ -250,12 +253,12 @@ extension EntityBinding {
     }
   }
 
-  /// Whether the table has `row`, live or not.
+  /// Returns whether the table has `row`, live or deleted.
   func hasRow(_ row: RowID) -> Bool {
     row.group < groups.count && groups[row.group]._withUnsafeGuaranteedRef { row.row < $0.rowCount }
   }
 
-  /// The group that has the record of `row`, or nil where that was deleted.
+  /// Returns the group that has the record of `row`, or nil if the record was deleted.
   @inline(__always)
   func liveGroup(of row: RowID) -> RowGroup? {
     guard row.group < groups.count else { return nil }
@@ -264,13 +267,13 @@ extension EntityBinding {
     return isLive ? group.takeUnretainedValue() : nil
   }
 
-  /// The id of the record of `row`, which the table has, whether it was deleted or not.
+  /// Returns the id of the record of `row`, live or deleted. The table must have the row.
   func objectID(_ row: RowID) -> ManagedObjectID {
     let reference = groups[row.group]._withUnsafeGuaranteedRef { $0.reference(row.row) }
     return ManagedObjectID(scope: scope, reference: reference)
   }
 
-  /// The id of the record of `row`, as a group that had it says.
+  /// Returns the id of the record of `row` in a group that has it.
   func objectID(_ row: RowID, in group: RowGroup) -> ManagedObjectID {
     ManagedObjectID(scope: scope, reference: group.reference(row.row))
   }
@@ -278,15 +281,15 @@ extension EntityBinding {
 
 // MARK: Neighbours
 
-/// Records that were read together are mostly looked at together: what one of them leads to is read with what the others lead to, and
-/// not record by record.
+/// Records that were read together are usually used together: the destinations of their relationships are read for all
+/// of them at once instead of record by record.
 extension EntityBinding {
-  /// So many records before and behind one are near it.
+  /// The number of records before and behind one that count as its neighbours.
   private static let reach = 128
-  /// So many ids are enough to be read at once.
+  /// The greatest number of ids that are read at once.
   private static let greatestCount = 4096
 
-  /// The ids to which a relationship leads from the records that lie near `row`.
+  /// Returns the destination ids of a relationship for the records near `row`.
   func ids(relatedFromNear row: RowID, at ordinal: Int) -> [ManagedObjectID] {
     guard let group = liveGroup(of: row) else { return [] }
     var ids: [ManagedObjectID] = []

@@ -1,17 +1,17 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// The registered objects of one entity whose records are gone, and what they had read of them: a record comes back where a parent that
-/// has deleted it is rolled back, and where a context that has gone back to an older version moves on.
+/// The registered objects of one entity whose records are gone, with the values that they had read. A record comes back
+/// if a parent that has deleted it is rolled back, or if a context that has gone back to an older version moves on.
 ///
-/// It does not hold them.
+/// The objects are not retained.
 struct LostObjects {
-  /// What an object had when its record went.
+  /// The state of an object at the time its record was lost.
   struct Former {
     let rowID: RowID
-    /// What it had read; nil where that was nothing.
+    /// The group that it had read; nil if it was a fault.
     let group: RowGroup?
-    /// What the records that it had read of are called today, where they have got other names since.
+    /// The present ids of the records that it had read, if these have changed since.
     var records: RenamedRecords?
   }
 
@@ -20,7 +20,7 @@ struct LostObjects {
     var former: Former
   }
 
-  /// Those of objects that are gone are left out, and removed when there are twice as many as there were then.
+  /// Entries of deallocated objects are skipped, and removed when the number of entries has doubled.
   private var entries: [ObjectIdentifier: Entry] = [:]
   private var limit = 16
 }
@@ -32,7 +32,7 @@ extension LostObjects {
     entries.values.compactMap { entry in entry.object.map { ($0, entry.former) } }
   }
 
-  /// Those that no row leads to.
+  /// The objects that have no row.
   var objectsWithoutRow: [ManagedObject] { all.map(\.object).filter { $0.rowID == .none } }
 
   mutating func insert(_ object: ManagedObject, _ former: Former) {
@@ -57,7 +57,7 @@ extension EntityBinding {
     lost.insert(object, .init(rowID: object.rowID, group: group))
   }
 
-  /// The object of a record that was found, and that the version of the table lacks to which the context has gone back.
+  /// Returns the object of a record that exists, but not in the older version to which the context has gone back.
   func lostObject(of reference: ReferenceID) -> ManagedObject {
     let id = ManagedObjectID(scope: scope, reference: reference)
     if let object = lost.objectsWithoutRow.first(where: { $0.objectID == id }) { return object }
@@ -66,7 +66,7 @@ extension EntityBinding {
     return object
   }
 
-  /// Notes that the records have got other names.
+  /// Notes that the records have got other ids.
   func takeNamesOfLostObjects(_ records: RenamedRecords) {
     for (object, var former) in lost.all {
       if case .changed(let changes) = object.content { changes.newID = changes.newID.map { records.newID($0) ?? $0 } }
@@ -75,7 +75,7 @@ extension EntityBinding {
     }
   }
 
-  /// Lets the objects be there again whose records the table has again.
+  /// Restores the objects whose records the table has again.
   func recoverLostObjects() {
     for (object, former) in lost.all {
       guard !object.state.isDisjoint(with: [.inaccessible, .unread]) else {
@@ -90,17 +90,17 @@ extension EntityBinding {
   }
 
   private func presentRow(of object: ManagedObject) -> RowID? {
-    // try?: what is wrong with the table is thrown by whoever looks for the record. The object stays what it was.
+    // try?: errors of the table are thrown when the record is looked up. The object stays as it was.
     if object.rowID == .none { return try? table.row(of: object.objectID.reference) }
     return liveGroup(of: object.rowID) == nil ? nil : object.rowID
   }
 }
 
 extension ManagedObject {
-  /// Lets the object be there again, whose record is back in `row`. Its changes stay on top of what they were made on, and so do transient
-  /// values that a save has left in place; one without any is a fault.
+  /// Restores the object, whose record is back in `row`. Its changes keep their base, and transient values that a save
+  /// has left in place stay too; without any, the object is a fault.
   fileprivate final func recover(at row: RowID, _ former: LostObjects.Former) {
-    // What has been set without reading is meant for whatever is there.
+    // Values that were set without reading apply to whatever record is there.
     let wasRead = !state.contains(.unread)
     state.subtract([.inaccessible, .unread])
     let isToBeSaved = !state.isDisjoint(with: [.updated, .deleted])

@@ -2,15 +2,15 @@ import HeartwoodModel
 public import HeartwoodStore
 
 extension ManagedObject {
-  /// How often the record had been saved when this object read its values: 1 after the first save, one more after each. It is nil for an object
-  /// that was never saved, and for one whose record is gone.
+  /// The number of times that the record had been saved when this object read its values: 1 after the first save, one
+  /// more after each. It is nil if the object was never saved, or if its record is gone.
   ///
-  /// A save finds a conflict if the record has another version by then. A server can hand the version to its clients, as an entity tag say, and
-  /// compare it when a change comes back:
+  /// A save finds a conflict if the record has another version by then. A server can pass the version to its clients,
+  /// for example as an entity tag, and compare it when a change comes back:
   ///
   ///     guard request.ifMatch == toDo.savedVersion else { throw HTTPError(.preconditionFailed) }
   ///
-  /// It reads the record if the object is a fault. Changes that are not saved yet make no difference.
+  /// If the object is a fault, this reads the record. Unsaved changes make no difference.
   public final var savedVersion: UInt64? {
     if isFault { fireFault() }
     return group.map { binding.baseVersion(rowID, readFrom: $0) }
@@ -18,20 +18,20 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
-  /// Takes the newest values from the store.
+  /// Reads the newest values from the store.
   @inline(never)
   final func fireFault() {
     pin()
-    // One that cannot be read is a fault still.
+    // An object that cannot be read stays a fault.
     if !state.contains(.inaccessible), !isFault { awake() }
   }
 
-  /// Reads from the newest version of the record from now on.
+  /// Makes the object read from the newest version of the record from now on.
   ///
-  /// Where the record is gone, the object counts as deleted and has no values: whoever asks for one learns that it is not there,
-  /// which they could not know before.
+  /// If the record is gone, the object counts as deleted and has no values; the object could not know that before it
+  /// read one.
   ///
-  /// - Returns: why the newest version cannot be read, if it cannot. That is noted, too.
+  /// - Returns: the reason why the newest version cannot be read, if it cannot. It is noted too.
   @discardableResult
   final func pin() -> PersistenceError? {
     let failure = synchronize()
@@ -44,9 +44,10 @@ extension ManagedObject {
     return failure
   }
 
-  /// Takes the newest version of the records, if it can be read. If not, that is noted, and the object stays at the version before, or a fault.
+  /// Takes the newest version of the records, if it can be read. If not, this is noted, and the object stays at the
+  /// version before, or a fault.
   ///
-  /// - Returns: why it cannot be read, if it cannot.
+  /// - Returns: the reason why it cannot be read, if it cannot.
   @discardableResult
   final func synchronize() -> PersistenceError? {
     withBinding { binding in
@@ -61,11 +62,11 @@ extension ManagedObject {
     }
   }
 
-  /// Takes the values that `table` has, where it has the record in the same row and no later ones have been taken.
+  /// Takes the values of `table`, if it has the record in the same row and no later ones have been taken.
   ///
   /// - Returns: whether other values were taken before.
   final func read(_ table: NodeTable) -> Bool {
-    // In a child context no version tells whether it came after another. To look for the newest may move the object to another row.
+    // In a child context, versions have no order. Looking for the newest version may move the object to another row.
     let hasNewest = binding.rowsMayMove && showsNewest
     guard rowID != .none, table.isLive(rowID), table.reference(rowID) == objectID.reference else { return false }
     let group = table.groups[rowID.group]
@@ -81,16 +82,17 @@ extension ManagedObject {
     return newestVersion == binding.baseVersion(rowID, readFrom: group)
   }
 
-  /// Whether there is a newer version of the record than the object has read, or the object's changes were made on an older one. A record that is
-  /// gone has none.
+  /// Whether there is a newer version of the record than the object has read, or the object's changes are based on an
+  /// older one. False if the record is gone.
   final var isBehind: Bool {
     newestVersion.map { $0 != baseVersion } ?? false
   }
 
-  /// Whether the object shows the newest version of its record, on which its changes were made.
+  /// Whether the object has the newest version of its record, and its changes are based on it.
   final var isNewest: Bool { newestVersion == baseVersion }
 
-  /// The version of the record as the context would read it now; nil where it is gone. To look for it may move the object to another row.
+  /// The version of the record as the context would read it now; nil if the record is gone. Looking for it may move the
+  /// object to another row.
   private final var newestVersion: UInt64? {
     synchronize()
     return binding.liveGroup(of: rowID)?.versions[rowID.row]
@@ -117,9 +119,10 @@ extension ManagedObject {
     state.remove(.awaking)
   }
 
-  /// Lets the changes stay on top of the newest version of the record: of a to-many relationship, what has come to it and gone from it.
+  /// Rebases the changes on the newest version of the record: for a to-many relationship, the added and removed
+  /// destinations.
   final func rebaseChanges() {
-    // Records have the same names in all that is compared.
+    // All compared records have the same ids.
     followConversions()
     guard case .changed(let changes) = content else { return }
     let formerLinks = linksBeforeChanges(changes)
@@ -137,7 +140,7 @@ extension ManagedObject {
     if !state.contains(.inaccessible) { awake(after: .refresh) }
   }
 
-  /// What the to-many relationships that have changes led to when the object was read, by ordinal.
+  /// Returns the destinations that the changed to-many relationships had when the object was read, by ordinal.
   final func linksBeforeChanges(_ changes: ObjectChanges) -> [(ordinal: Int, ids: [ManagedObjectID])] {
     guard changes.group != nil else { return [] }
     let ordinals = changes.unsettledOrdinals.filter {
@@ -146,7 +149,8 @@ extension ManagedObject {
     return ordinals.map { ($0, committedValue(at: $0).objectIDs) }
   }
 
-  /// Lets what others have added to a to-many relationship and taken from it come and go, beside its own changes.
+  /// Applies what others have added to a to-many relationship and removed from it, in addition to the relationship's
+  /// own changes.
   final func rebaseLinks(_ ordinal: Int, _ changes: ObjectChanges, since former: [ManagedObjectID]) {
     guard changes.group != nil, let own = changes.value(at: ordinal) else { return }
     let newest = committedValue(at: ordinal).objectIDs
@@ -156,7 +160,7 @@ extension ManagedObject {
     changes.setLinks(list, at: ordinal)
   }
 
-  /// Forgets the changes; what the object was read with stays.
+  /// Discards the changes; the stored values stay.
   final func revert() {
     guard case .changed(let changes) = content else { return }
     let wasLost = state.contains(.inaccessible)
@@ -171,7 +175,8 @@ extension ManagedObject {
     awake(after: .rollback)
   }
 
-  /// Whether the changes of the object, or its deletion, were made on another version of the record than the one that it shows.
+  /// Whether the changes of the object, or its deletion, are based on another version of the record than the one that
+  /// it has.
   final var isOutdated: Bool {
     if case .changed(let changes) = content { changes.isOutdated } else { false }
   }
@@ -191,7 +196,7 @@ extension ManagedObject {
     }
   }
 
-  /// The columns of ``group``, valid as long as the object has it.
+  /// The columns of ``group``, valid as long as the object has the group.
   final var committedViews: UnsafePointer<ColumnView>? {
     switch content {
     case .fault: nil
@@ -203,15 +208,16 @@ extension ManagedObject {
 
 // MARK: Unread
 
-// An object whose record cannot be read is no object whose record is gone: it has no values for the time being, and reads them as soon as it can.
+// An object whose record cannot be read differs from one whose record is gone: it has no values for the time being, and
+// reads them as soon as possible.
 
 extension ManagedObject {
-  /// Whether the object has not been read although it was tried.
+  /// Whether the object has no values yet, even if reading them was tried.
   final var isUnread: Bool { isFault || state.contains(.unread) }
 
   /// Reads the values of an object that has none yet.
   ///
-  /// - Returns: why they cannot be read, if they cannot. That is noted, too.
+  /// - Returns: the reason why they cannot be read, if they cannot. It is noted too.
   final func readIfUnread() -> PersistenceError? {
     if case .fault = content {
       let failure = pin()
@@ -223,14 +229,14 @@ extension ManagedObject {
     return nil
   }
 
-  /// Looks again for a record that could not be read when the object was made.
+  /// Tries again to read a record that could not be read when the object was created.
   ///
-  /// - Returns: why it cannot be read, if it cannot. That is noted, too.
+  /// - Returns: the reason why it cannot be read, if it cannot. It is noted too.
   final func readAgain() -> PersistenceError? {
     let binding = binding
     do {
       try binding.synchronize()
-      // The binding lets those be there again whose records it reads.
+      // The binding restores the objects whose records it reads.
       if try binding.row(of: objectID.reference) == nil {
         state.remove(.unread)
         state.insert(.inaccessible)
@@ -245,16 +251,16 @@ extension ManagedObject {
     return isFault ? readIfUnread() : nil
   }
 
-  /// Lets an object that has no values be changed: what is set is put on top of its values before the next save, which fails if these cannot be
-  /// read then.
+  /// Prepares an object without values for a change: its changes are put on top of its values before the next save,
+  /// which fails if these cannot be read then.
   final func prepareUnreadForChange() {
     guard let failure = readIfUnread(), let context = managedObjectContext else { return }
     context.postpone(.base(self), failure)
   }
 
-  /// Puts the changes of an object on top of its values, which could not be read when they were made.
+  /// Puts the changes of an object on top of its values, which could not be read when the changes were made.
   final func rebaseUnread() throws(PersistenceError) {
-    // What was undone since asks for nothing.
+    // If the changes were undone since, there is nothing to do.
     if !hasUnsavedValues { return }
     if state.contains(.unread), let failure = readAgain() { throw failure }
     guard isPresent, case .changed(let changes) = content, rowID != .none else { return }
@@ -275,7 +281,7 @@ extension ManagedObject {
 }
 
 extension EntityBinding {
-  /// The object of a record that cannot be read. It is there as any other as soon as the record is read.
+  /// Returns the object of a record that cannot be read. It becomes a usual object as soon as the record is read.
   func unreadObject(_ reference: ReferenceID) -> ManagedObject {
     let id = ManagedObjectID(scope: scope, reference: reference)
     if let object = lost.objectsWithoutRow.first(where: { $0.objectID == id }) { return object }
@@ -290,27 +296,29 @@ extension EntityBinding {
 
 // MARK: Reading
 
-// The getters of objects cannot throw: what cannot be read is left out, and noted in `ManagedObjectContext.readFailures`. These throw it.
+// The getters of objects cannot throw: they leave out what cannot be read, and add the failure to
+// `ManagedObjectContext.readFailures`. The functions below throw it.
 
 extension ManagedObject {
-  /// The value of an attribute, as the subscript gives it; an error if the record cannot be read.
+  /// Returns the value of an attribute as the subscript does, but throws if the record cannot be read.
   ///
   ///     let name = try item.read(Item.nameKey)
   ///
-  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying error.
+  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying
+  ///   error.
   public final func read<Value: AttributeValue>(_ key: AttributeKey<Value>) throws(PersistenceError) -> Value {
     try reading { self[key] }
   }
 
-  /// The value of a transformable attribute, as the subscript gives it; an error if the record cannot be read, or the transformer refuses the
-  /// bytes.
+  /// Returns the value of a transformable attribute as the subscript does, but throws if the record cannot be read or
+  /// the transformer rejects the bytes.
   ///
   /// - Throws: a ``PersistenceError`` with the id of the object in its context, and the cause as its underlying error.
   public final func read<Value>(_ key: TransformedKey<Value>) throws(PersistenceError) -> Value? {
     try reading { self[key] }
   }
 
-  /// Notes that nothing can be made of the bytes of an attribute.
+  /// Notes that the transformer rejects the bytes of an attribute.
   final func noteUnreadableValue(_ key: PropertyKey, _ error: any Error) {
     let failure = PersistenceError(
       .valueTypeMismatch,
@@ -321,22 +329,25 @@ extension ManagedObject {
     managedObjectContext?.noteReadFailure(failure)
   }
 
-  /// The object that a to-one relationship leads to; nil if there is none, and an error if its record cannot be read.
+  /// Returns the destination of a to-one relationship, or nil if there is none. It throws if the destination's record
+  /// cannot be read.
   ///
   ///     let list = try item.read(Item.listKey)
   ///
-  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying error.
+  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying
+  ///   error.
   public final func read<Destination: ManagedObject>(
     _ key: ToOneKey<Destination>
   ) throws(PersistenceError) -> Destination? {
     try reading { self[key] }
   }
 
-  /// All objects that a to-many relationship leads to; an error if the record of one cannot be read.
+  /// Returns all destinations of a to-many relationship. It throws if the record of one cannot be read.
   ///
   ///     for item in try list.read(List.itemsKey) { … }
   ///
-  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying error.
+  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying
+  ///   error.
   public final func read<Destination: ManagedObject>(
     _ key: ToManyKey<Destination>
   ) throws(PersistenceError) -> [Destination] {
@@ -345,9 +356,10 @@ extension ManagedObject {
 }
 
 extension RelatedSet {
-  /// All objects; an error if the record of one cannot be read, which ``objects`` leaves out.
+  /// Returns all objects. It throws if the record of one cannot be read, whereas ``objects`` leaves that object out.
   ///
-  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying error.
+  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying
+  ///   error.
   public func read() throws(PersistenceError) -> Set<Destination> {
     guard let owner else { return objects }
     return try owner.reading { objects }
@@ -355,9 +367,11 @@ extension RelatedSet {
 }
 
 extension RelatedList {
-  /// All objects in their order; an error if the record of one cannot be read, which ``objects`` leaves out.
+  /// Returns all objects in their order. It throws if the record of one cannot be read, whereas ``objects`` leaves that
+  /// object out.
   ///
-  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying error.
+  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying
+  ///   error.
   public func read() throws(PersistenceError) -> [Destination] {
     guard let owner else { return objects }
     return try owner.reading { objects }

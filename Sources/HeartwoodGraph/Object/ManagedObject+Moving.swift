@@ -1,14 +1,15 @@
 import HeartwoodModel
 import HeartwoodStore
 
-// What happens to an object of a child context whose record only the parent has: the record finds its row in the store at last, or
-// it goes.
+// Moves of an object of a child context whose record only the parent has: the record gets its row in the store at last,
+// or it is removed.
 
 extension ManagedObject {
-  /// Lets the object read its record from another row. Values that it has read already become those that the record has there, and changes
-  /// of an object, or its deletion, that were made on others are a conflict from then on.
+  /// Makes the object read its record from another row. Values that it has read already are replaced by those that the
+  /// record has there. From then on, changes of the object, or its deletion, that were based on other values are a
+  /// conflict.
   ///
-  /// - Parameter records: tells what records are called today that had other names in the row before.
+  /// - Parameter records: returns the present ids of records that had other ones in the former row.
   final func move(to row: RowID, renamed records: RenamedRecords? = nil) {
     if row == rowID { return }
     defer { rowID = row }
@@ -37,7 +38,7 @@ extension ManagedObject {
     of newGroup: RowGroup,
     renamed records: RenamedRecords?
   ) {
-    // It may have moved before, and then stays what it became.
+    // An object that has moved before stays outdated if it was.
     let others = binding.ordinalsOfOtherValues(rowID.row, of: group, row.row, of: newGroup, renamed: records?.newID)
     if !others.isEmpty { noteOutdated(changes, by: others) }
     changes.group = newGroup
@@ -45,7 +46,7 @@ extension ManagedObject {
 
   /// Reads the newest version of the record.
   ///
-  /// - Returns: why that cannot be read, if it cannot. The object stays as it is then.
+  /// - Returns: the reason why it cannot be read, if it cannot. Then the object stays as it is.
   final func readNewest() -> PersistenceError? {
     do {
       try binding.synchronize()
@@ -56,15 +57,16 @@ extension ManagedObject {
     return nil
   }
 
-  /// Reads a later version of the record, which is in the same row. Changes of the object, or its deletion, that were made on another are a
-  /// conflict from then on.
+  /// Reads a later version of the record, which is in the same row. From then on, changes of the object, or its
+  /// deletion, that were based on another version are a conflict.
   ///
-  /// - Returns: whether it has read it. Then it may lead to what the context refuses; see ``RelationshipUpkeep/dropRefusedLinks(of:)``.
+  /// - Returns: whether it has read that version. It may then refer to objects that the context has deleted or moved;
+  ///   see ``RelationshipUpkeep/dropRefusedLinks(of:)``.
   final func advance(to later: RowGroup) -> Bool {
     guard let group, binding.isLater(rowID, in: later, than: group), let context = managedObjectContext,
       !context.saveProgress.isLocked(self)
     else { return false }
-    // What was done to the object before can be undone; this cannot.
+    // Earlier changes of the object can be undone; this cannot.
     if let recorder = context.recorder, !recorder.properties(of: self).isEmpty { context.registerPendingChanges() }
     if !isDeleted, case .changed(let changes) = content {
       let unknown = changes.outdatedOrdinals
@@ -81,16 +83,17 @@ extension ManagedObject {
     return true
   }
 
-  /// Notes that others have changed properties of the record since the changes, or the deletion, were made on it, and that it is read anew.
+  /// Notes that others have changed properties of the record since the changes, or the deletion, were made, and that
+  /// the record is read anew.
   final func noteOutdated(_ changes: ObjectChanges, by ordinals: [Int]) {
-    // Values that no save has to write are in nobody's way.
+    // Values that no save has to write conflict with nothing.
     guard state.contains(.deleted) || hasPersistentChangedValues else { return }
     changes.isOutdated = true
     changes.outdatedOrdinals.formUnion(ordinals)
   }
 
-  /// Lets the object be one whose record is gone, and no row leads to it. Its changes stay, and saving them is a conflict. It is there
-  /// again when the record is.
+  /// Marks the record of the object as gone, and takes the object out of its row. Its changes stay, and saving them is
+  /// a conflict. If the record comes back, so does the object.
   final func lose(_ id: ManagedObjectID) {
     if !state.contains(.inaccessible) { binding.noteLoss(of: self, group) }
     state.insert(.inaccessible)
@@ -105,7 +108,7 @@ extension ManagedObject {
     }
   }
 
-  /// Forgets the values that the object has read and its changes. One whose record is gone stays without any.
+  /// Releases the values that the object has read and its changes. An object whose record is gone stays without values.
   final func becomeFault() {
     guard rowID == .none else {
       content = .fault
@@ -119,24 +122,25 @@ extension ManagedObject {
 
 // MARK: Leaving
 
-// What is done to objects that are gone: deleted here or elsewhere, upserted away, or let go by their context. Others may do that at any time,
-// so it is no mistake of the program: what has no effect is logged.
+// Changes of objects that are gone: deleted here or elsewhere, replaced by an upsert, or released by their context.
+// Others may cause that at any time, so it is no programmer error: changes without effect are logged.
 
 extension ManagedObject {
-  /// Whether the object can be changed no more: it is deleted, or its record is gone, or its context is.
+  /// Whether the object can no longer be changed: it is deleted, or its record or its context is gone.
   final var isGone: Bool { !isPresent || managedObjectContext == nil }
 
-  /// Why the object can be changed no more.
+  /// The reason why the object can no longer be changed.
   private final var causeOfLeaving: String {
     if state.contains(.deleted) { return "the object was deleted" }
     if state.contains(.inaccessible) { return "the record of the object is gone" }
     return "the context of the object is gone or has let go of it"
   }
 
-  /// Notes that the record is gone if it is, rather than when a value is read: the caller of a save or a refresh may show the object.
+  /// Notes now whether the record is gone, instead of when a value is read: the caller of a save or a refresh may show
+  /// the object.
   final func noticeLoss() {
     guard isFault, rowID != .none else { return }
-    // If that cannot be known, which is noted, reading a value finds it out.
+    // If that cannot be determined, which is noted, it is found out when a value is read.
     if synchronize() == nil, binding.liveGroup(of: rowID) == nil { pin() }
   }
 }
@@ -159,7 +163,7 @@ extension ManagedObject {
     DroppedWork.log(binding.logger, "a relationship was not followed, since \(cause)", self, property: name)
   }
 
-  /// Says that what was asked for was not done with an object that is gone.
+  /// Logs that a request was dropped, since its object is gone.
   final func logDropped(_ request: String) {
     DroppedWork.log(binding.logger, "\(request) was dropped, since \(causeOfLeaving)", self)
   }
@@ -168,24 +172,24 @@ extension ManagedObject {
 // MARK: Relationships
 
 extension ManagedObject {
-  /// Lets a to-one relationship lead to an object, or nowhere if that is gone.
+  /// Sets the destination of a to-one relationship, or nil if `object` is gone.
   final func relateLeavingGone(_ ordinal: Int, toOne object: ManagedObject?) {
     do throws(PersistenceError) {
       try relate(ordinal, toOne: object)
     } catch {
-      // An object of another context or of another entity is a mistake that no data can cause.
+      // Data cannot cause an object of another context or entity to be passed: that is a programmer error.
       guard let object, object.isGone else { ProgrammerError.stop("\(error)") }
       logLinkLeftOut(to: object, ordinal)
       relateLeavingGone(ordinal, toOne: nil)
     }
   }
 
-  /// Lets a relationship lead to those of `objects` that are not gone.
+  /// Sets the destinations of a relationship to those of `objects` that are not gone.
   final func relateLeavingGone(_ ordinal: Int, to objects: [ManagedObject]) {
     do throws(PersistenceError) {
       try relate(ordinal, to: objects)
     } catch {
-      // Nothing has changed. What the relationship leads to already stays: that is a matter of the save.
+      // Nothing has changed. Present destinations stay even if they are gone: the save deals with them.
       let present = objects.filter { !$0.isGone || leads(ordinal, to: $0.objectID) }
       if present.count == objects.count { ProgrammerError.stop("\(error)") }
       for object in objects where object.isGone { logLinkLeftOut(to: object, ordinal) }
@@ -193,7 +197,7 @@ extension ManagedObject {
     }
   }
 
-  /// Lets a to-many relationship lead to one object more, unless that is gone. Returns whether it did not yet.
+  /// Adds an object to a to-many relationship, unless the object is gone. Returns whether it was added.
   final func addLinkLeavingGone(_ ordinal: Int, to object: ManagedObject) -> Bool {
     do throws(PersistenceError) {
       return try addLink(ordinal, to: object)

@@ -1,9 +1,9 @@
 public import HeartwoodModel
 import HeartwoodStore
 
-/// An object of a graph: a record of a store, or one to be, in a context.
+/// An object in a context that represents a record of a store, or one that is to be saved.
 ///
-/// Use it as it is, with values by name, or subclass it with typed accessors:
+/// Use the class itself, with values by name, or a subclass with typed accessors:
 ///
 ///     final class ToDo: ManagedObject {
 ///       static let memoKey = AttributeKey<String?>("memo")
@@ -13,22 +13,27 @@ import HeartwoodStore
 ///       }
 ///     }
 ///
-/// An object belongs to its context and to the isolation that the context was made in. What travels between contexts is its
-/// ``objectID``. It does not keep its context alive.
+/// An object belongs to its context and to the isolation in which the context was made. To refer to it in another
+/// context, pass its ``objectID``. An object does not keep its context alive.
+///
+/// Its values are read when the first one is asked for; until then it is a fault (``isFault``). Getters cannot throw:
+/// if the record cannot be read, they return what is known, and the failure is added to
+/// ``ManagedObjectContext/readFailures``. Use ``read(_:)-(AttributeKey<Value>)`` to have it thrown.
 open class ManagedObject {
-  /// What the object has in common with others. An object that its binding holds does not hold the binding, which saves each fault an
-  /// atomic count; every other object does (``EntityBinding/hold(_:at:)``).
+  /// The shared data of the object's entity, store and context. An object in a slot of its binding does not retain the
+  /// binding, which saves each fault an atomic count; every other object does (``EntityBinding/hold(_:at:)``).
   private final var unmanagedBinding: Unmanaged<EntityBinding>
   final var content: ObjectContent
-  /// The row of the record; it means nothing while no store has the object.
+  /// The row of the record; meaningless as long as no store has the object.
   final var rowID: RowID
   final var state: ObjectState
 
-  /// Called by the framework only, to make the object of a record or a new one; to make a new object, use
+  /// Creates the object of a record, or a new one. Only the framework calls this; to make a new object, use
   /// ``ManagedObjectContext/insert(_:)``.
   ///
-  /// A subclass that declares initializers of its own keeps it. It must not use the context there, nor in its `deinit`, which runs when the
-  /// context notices that nobody holds the object, or on the thread of the last reference if the context is gone.
+  /// A subclass that declares initializers of its own must keep it. Neither here nor in its `deinit` may it use the
+  /// context. The `deinit` runs when the context notices that the object is no longer referenced, or, if the context is
+  /// gone, on the thread that releases the last reference.
   public required init(_ seed: ManagedObjectSeed) {
     unmanagedBinding = seed.binding
     if !seed.state.contains(.held) { _ = seed.binding.retain() }
@@ -37,18 +42,18 @@ open class ManagedObject {
     state = seed.state
   }
 
-  /// Runs on whatever thread the last reference goes, so it changes nothing that the context uses.
+  /// This runs on any thread that releases the last reference, so it changes nothing that the context uses.
   deinit {
     let isOwner = !state.contains(.held) || withBinding(\.isOrphaned)
     if isOwner { unmanagedBinding.release() }
   }
 
-  /// The name of the entity whose objects are of this class: the class's own name, unless a subclass says otherwise.
+  /// The name of the entity whose objects are of this class. By default, it is the name of the class.
   open class var entityName: String { String(describing: self) }
 
-  /// The entity of the class's objects, with the properties that the class adds to those of its superclass; nil where a model made
-  /// elsewhere has it. ``ManagedObjectModel/init(of:configurations:versionIdentifiers:fetchRequestTemplates:)`` makes a
-  /// model of such classes:
+  /// The entity of the class's objects, with the properties that the class adds to those of its superclass; nil if the
+  /// model is made elsewhere. ``ManagedObjectModel/init(of:configurations:versionIdentifiers:fetchRequestTemplates:)``
+  /// makes a model of such classes:
   ///
   ///     override class var entityDefinition: EntityDefinition? {
   ///       get throws {
@@ -60,15 +65,15 @@ open class ManagedObject {
   ///       }
   ///     }
   ///
-  /// The macros of `HeartwoodMacros` write it.
+  /// The macros of `HeartwoodMacros` generate it.
   open class var entityDefinition: EntityDefinition? {
     get throws { nil }
   }
 
-  /// The name of the property that the accessor at `keyPath` reads, so that `#Predicate` can be used for fetches; nil where it is
-  /// none.
+  /// Returns the name of the property that the accessor at `keyPath` reads, so that `#Predicate` can be used for
+  /// fetches; nil if it reads none.
   ///
-  /// Swift does not tell the name of every accessor at run time, so override it:
+  /// Swift does not provide the name of every accessor at run time, so override this:
   ///
   ///     override class func propertyName(forKeyPath keyPath: AnyKeyPath) -> String? {
   ///       switch keyPath {
@@ -78,7 +83,7 @@ open class ManagedObject {
   ///       }
   ///     }
   ///
-  /// Conditions by keys need none of this: `ToDo.doneKey == true`.
+  /// Conditions by keys do not need it: `ToDo.doneKey == true`.
   open class func propertyName(forKeyPath keyPath: AnyKeyPath) -> String? {
     let parts = keyPath.debugDescription.split(separator: ".")
     // `\ToDo.memo` for one accessor; the name of the class may have dots of its own.
@@ -93,51 +98,55 @@ open class ManagedObject {
 
   /// Called when the object has taken its values from the store, before they are read. Set transient values here.
   ///
-  /// What is set here is seen but not saved, and does not make the object a changed one. Leave relationships alone: their
-  /// inverses are on objects that would be changed.
+  /// Values that are set here are visible but not saved, and do not count as changes. Do not change relationships: that
+  /// would change the objects at the other end.
   open func awakeFromFetch() {}
 
-  /// Called when values of the object have changed not by being set, but by an undo, a redo, a rollback or a refresh: set transient
-  /// values here that depend on others. As in ``awakeFromFetch()``, what is set here is seen but not saved.
+  /// Called when values of the object have changed through an undo, a redo, a rollback or a refresh instead of a
+  /// setter: set transient values that depend on others here. As in ``awakeFromFetch()``, values that are set here are
+  /// visible but not saved.
   ///
-  /// - Parameter events: what has happened.
+  /// - Parameter events: the events that have changed the values.
   open func awake(fromSnapshotEvents events: SnapshotEventType) {}
 
-  /// Called once when the object is about to be deleted, while its relationships still lead where they did. It may change, insert and delete
-  /// other objects; the delete rules apply to what it leaves.
+  /// Called once when the object is about to be deleted, while its relationships still have their destinations. It may
+  /// change, insert and delete other objects; the delete rules are applied to the relationships as it leaves them.
   open func prepareForDeletion() {}
 
   /// Called when the object is about to be inserted, updated or deleted by a save, before it is validated.
   ///
-  /// What is changed here is saved too, and the objects that it changes are told again, this one as well: change only what differs
-  /// from what it shall be, or use ``subscript(primitive:)``, which does not count as a change here. Saving from here is a mistake.
+  /// Changes that are made here are saved too, and `willSave` is called again for the changed objects, including this
+  /// one: change a value only if it differs from the wanted one, or use ``subscript(primitive:)``, which does not count
+  /// as a change here. Do not save from here.
   open func willSave() {}
 
-  /// Called when a save has inserted, updated or deleted the object, once all is done. Changes made here are for the next save.
+  /// Called when a save has inserted, updated or deleted the object, after the save is complete. Changes made here
+  /// belong to the next save.
   open func didSave() {}
 
   /// Called when a refresh is about to make the object a fault. Its values are still there.
   open func willTurnIntoFault() {}
 
-  /// Called when a refresh has made the object a fault. Forget here what was made of its values.
+  /// Called when a refresh has made the object a fault. Release values that were derived from the object's values here.
   open func didTurnIntoFault() {}
 
   // MARK: Validation
 
-  /// Checks the values of single properties, beside the rules of the model: for each save that inserts or updates an object of the
-  /// class, and for ``validateValue(_:forKey:)``. A subclass gives those of its superclass too.
+  /// Validators of single properties, in addition to the rules of the model. They run in each save that inserts or
+  /// updates an object of the class, and in ``validateValue(_:forKey:)``. A subclass must include those of its
+  /// superclass.
   open class var propertyValidators: [PropertyValidator] { [] }
 
-  /// Called before the object is inserted by a save. Throw what is wrong with it: a ``validationFault(_:_:)``, several in a
-  /// `PersistenceError.validationFailed(_:)`, or any other error. A save gathers them from all objects.
+  /// Called before a save inserts the object. To reject the object, throw a ``validationFault(_:_:)``, several of them
+  /// in a `PersistenceError.validationFailed(_:)`, or any other error. A save collects the errors of all objects.
   ///
-  /// Change nothing here: ``willSave()`` is the place for that.
+  /// Do not change anything here; use ``willSave()`` for that.
   open func validateForInsert() throws {}
 
-  /// Called before changes of the object are written by a save; see ``validateForInsert()``.
+  /// Called before a save writes changes of the object; see ``validateForInsert()``.
   open func validateForUpdate() throws {}
 
-  /// Called before the object is deleted by a save; see ``validateForInsert()``.
+  /// Called before a save deletes the object; see ``validateForInsert()``.
   open func validateForDelete() throws {}
 }
 
@@ -148,9 +157,9 @@ open class ManagedObject {
 )
 extension ManagedObject: Sendable {}
 
-/// What a managed object is made from. Only the framework makes one.
+/// The argument of a managed object's initializer. Only the framework makes one.
 public struct ManagedObjectSeed {
-  /// The binding makes its objects, so the seed needs no counted reference to it.
+  /// The binding creates its objects, so the seed needs no counted reference to it.
   let binding: Unmanaged<EntityBinding>
   let content: ObjectContent
   let rowID: RowID
@@ -168,22 +177,22 @@ extension ManagedObject {
     }
   }
 
-  /// Lets the object hold its binding, which holds the object no longer.
+  /// Makes the object own its binding instead of the reverse.
   final func ownBinding() {
     guard state.contains(.held) else { return }
     state.remove(.held)
-    // An orphaned binding is held by each object that it has held.
+    // Each object that an orphaned binding owned owns the binding now.
     if !withBinding(\.isOrphaned) { _ = unmanagedBinding.retain() }
   }
 
-  /// Lets the object be held by its binding, and hold it no longer.
+  /// Makes the binding own the object instead of the reverse.
   final func disownBinding() {
     guard !state.contains(.held) else { return }
     state.insert(.held)
     unmanagedBinding.release()
   }
 
-  /// Calls `body` with the binding without counting a reference to it, for what each value that is read goes through.
+  /// Calls `body` with the binding without counting a reference to it, since every read of a value goes through here.
   @inline(__always)
   final func withBinding<Result>(_ body: (EntityBinding) -> Result) -> Result {
     unmanagedBinding._withUnsafeGuaranteedRef(body)
@@ -191,18 +200,18 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
-  /// The name of the object, which is Sendable. A save makes it permanent, and a conversion of the store may give the record another, which
-  /// this is at once.
+  /// The id of the object, which is Sendable. A save makes it permanent. A conversion of the store may give the record
+  /// another id, which this property returns immediately.
   public final var objectID: ManagedObjectID {
     withBinding { $0.followConversions() }
     return knownID
   }
 
-  /// The name of the object as far as its context has followed conversions of stores.
+  /// The id of the object as far as its context has followed conversions of stores.
   final var knownID: ManagedObjectID {
     if case .changed(let changes) = content, let newID = changes.newID { return newID }
     return withBinding { binding in
-      // An object that its context has let go of is not told what has become of its row.
+      // The context no longer updates the row of an object that it has released.
       if state.contains(.detached), let group { return binding.objectID(rowID, in: group) }
       return binding.objectID(rowID)
     }
@@ -211,35 +220,35 @@ extension ManagedObject {
   /// The entity of the object.
   public final var entity: EntityDescription { binding.entity }
 
-  /// The context of the object; nil once that is gone, was reset, was rolled back before the object was first saved, or has saved
-  /// the object's deletion.
+  /// The context of the object; nil if it was deallocated or reset, or has rolled the object back before its first
+  /// save, or has saved the object's deletion.
   public final var managedObjectContext: ManagedObjectContext? {
     state.contains(.detached) ? nil : binding.context
   }
 
-  /// Whether the object will be inserted by the next save.
+  /// Whether the next save will insert the object.
   public final var isInserted: Bool { state.contains(.inserted) }
 
-  /// Whether changes of the object will be written by the next save.
+  /// Whether the next save will write changes of the object.
   public final var isUpdated: Bool { state.contains(.updated) }
 
-  /// Whether the object will be deleted by the next save, has been by one, or turned out to be gone from its store. A record that comes
-  /// back, since the parent that had deleted it was rolled back, brings its object back.
+  /// Whether the next save will delete the object, a save has deleted it, or its record turned out to be gone from the
+  /// store. If the record comes back, because the parent that had deleted it was rolled back, so does its object.
   public final var isDeleted: Bool { !state.isDisjoint(with: [.deleted, .inaccessible]) }
 
-  /// Whether the object's values have not been read yet. They are when one is asked for.
+  /// Whether the object's values have not been read yet. Asking for a value reads them.
   public final var isFault: Bool {
     if case .fault = content { true } else { false }
   }
 
-  /// Whether the next save has something to do for the object.
+  /// Whether the next save will insert, update or delete the object.
   public final var hasChanges: Bool {
     !state.contains(.detached) && !state.isDisjoint(with: [.inserted, .updated, .deleted])
   }
 }
 
 extension ManagedObject: Hashable {
-  /// Two objects are equal when they are the same: a context has one object for each record.
+  /// Returns whether both are the same object: a context has one object for each record.
   public static func == (left: ManagedObject, right: ManagedObject) -> Bool { left === right }
 
   /// Hashes the identity of the object.
@@ -249,60 +258,60 @@ extension ManagedObject: Hashable {
 }
 
 extension ManagedObject: Identifiable {
-  /// Objects are told apart by their ``objectID``.
+  /// Objects are identified by their ``objectID``.
   public typealias ID = ManagedObjectID
 }
 
-// Here and not in the class, so that a subclass may have a property of its own that is called `id`, of any type.
+// In an extension instead of the class, so that a subclass may have a property of its own called `id`, of any type.
 extension Identifiable where Self: ManagedObject {
   /// The ``ManagedObject/objectID``, so that a view can take a list of objects: `ForEach(list.items.objects) { … }`.
   ///
-  /// A save gives a new object a permanent id. Call ``ManagedObjectContext/obtainPermanentIDs(for:)`` before, if a view
-  /// must not take the object for another one then. If a class has a property `id` of its own, `object.id` is that,
-  /// and views go by the ``ManagedObject/objectID`` all the same.
+  /// A save gives a new object a permanent id. If a view must not treat the object as another one then, call
+  /// ``ManagedObjectContext/obtainPermanentIDs(for:)`` before. If a class has a property `id` of its own, `object.id`
+  /// is that property, and views still use the ``ManagedObject/objectID``.
   public var id: ManagedObjectID { objectID }
 }
 
 extension ManagedObject: CustomStringConvertible {
-  /// The class and the id. Values are left out: they may be private.
+  /// The class and the id. Values are not included: they may be private.
   public var description: String { "\(type(of: self)) \(objectID)" }
 }
 
 // MARK: ObjectState
 
-/// What a managed object is at the moment, beside its values.
+/// The state of a managed object, besides its values.
 struct ObjectState: OptionSet {
   let rawValue: UInt16
 
   static let inserted = ObjectState(rawValue: 1)
   static let updated = ObjectState(rawValue: 2)
   static let deleted = ObjectState(rawValue: 4)
-  /// The context has let the object go: its deletion was saved, its insertion was undone, or the context was reset.
+  /// The context has released the object: its deletion was saved, its insertion was undone, or the context was reset.
   static let detached = ObjectState(rawValue: 8)
-  /// The record was gone when the object wanted to read it.
+  /// The record was gone when the object was about to read it.
   static let inaccessible = ObjectState(rawValue: 16)
-  /// What is set now is not a change: the object is in ``ManagedObject/awakeFromFetch()``.
+  /// Setting a value now is not a change: the object is in ``ManagedObject/awakeFromFetch()``.
   static let awaking = ObjectState(rawValue: 32)
   /// The binding finds the object by its row.
   static let registered = ObjectState(rawValue: 64)
-  /// An undo has taken the object's insertion back.
+  /// An undo has reverted the object's insertion.
   static let uninserted = ObjectState(rawValue: 128)
-  /// The binding holds the object, and the object does not hold the binding.
+  /// The binding owns the object, and the object does not own the binding.
   static let held = ObjectState(rawValue: 512)
   /// The deletion of the object is under way: it is in ``ManagedObject/prepareForDeletion()``.
   static let deleting = ObjectState(rawValue: 256)
-  /// The record could not be read yet: nobody knows whether it is there.
+  /// The record could not be read yet: it is unknown whether it exists.
   static let unread = ObjectState(rawValue: 1024)
 }
 
 // MARK: SnapshotEventType
 
-/// What has changed an object's values, beside setting them.
+/// Events other than setters that change an object's values.
 public struct SnapshotEventType: OptionSet, Sendable, Hashable {
-  /// The bits of the events.
+  /// The bit mask of the events.
   public let rawValue: Int
 
-  /// Makes events of bits.
+  /// Creates a set of events from a bit mask.
   public init(rawValue: Int) {
     self.rawValue = rawValue
   }

@@ -3,15 +3,16 @@ public import HeartwoodModel
 import HeartwoodStore
 
 extension ManagedObjectModel {
-  /// Makes a model of classes that describe their entities (``ManagedObject/entityDefinition``), the entities in the order of the
-  /// classes:
+  /// Creates a model of classes that describe their entities (``ManagedObject/entityDefinition``), with the entities in
+  /// the order of the classes:
   ///
   ///     let model = try ManagedObjectModel(of: [ToDo.self, List.self])
   ///
-  /// Of two relationships that lead back to each other, one may leave out the name of its inverse.
+  /// Of two relationships that are inverses of each other, one may omit the name of its inverse.
   ///
-  /// - Throws: ``PersistenceError/Code/objectClassMismatch`` where a class describes no entity; ``ModelValidationError``, which lists every
-  ///   fault and where it is; and what a class throws, such as ``FetchPredicateError`` of a derived attribute.
+  /// - Throws: ``PersistenceError/Code/objectClassMismatch`` if a class describes no entity; ``ModelValidationError``,
+  ///   which lists every fault and its place; and the errors that a class throws, such as ``FetchPredicateError`` for a
+  ///   derived attribute.
   public convenience init(
     of objectClasses: [ManagedObject.Type],
     configurations: [String: [String]] = [:],
@@ -38,15 +39,16 @@ extension ManagedObjectModel {
 
 // MARK: PropertyDescription: keys
 
-// Descriptions of properties by their typed keys, so that the type, the optionality and the destination are said once.
+// Descriptions of properties by their typed keys, so that type, optionality and destination are stated only once.
 
 extension PropertyDescription {
-  /// An attribute whose key says what its values are, in the short form for models written in code.
+  /// Returns an attribute described by its key, the short form for models written in code.
   ///
   /// - Parameters:
-  ///   - key: its name, and the Swift type of its values.
-  ///   - type: how it is kept; nil means as fits the Swift type best, which is `integer64` for an `Int`.
-  ///   - isOptional: whether an object may be saved without a value; nil means that it is so where the Swift type is optional.
+  ///   - key: the name of the attribute and the Swift type of its values.
+  ///   - type: the type in which the values are stored; nil stands for the best fit of the Swift type, such as
+  ///     `integer64` for an `Int`.
+  ///   - isOptional: whether an object may be saved without a value; nil stands for the optionality of the Swift type.
   public static func attribute<Value: AttributeValue>(
     _ key: AttributeKey<Value>,
     _ type: AttributeType? = nil,
@@ -82,7 +84,7 @@ extension PropertyDescription {
     )
   }
 
-  /// A transformable attribute, in the short form for models written in code.
+  /// Returns a transformable attribute described by its key, the short form for models written in code.
   ///
   /// - Parameter transformer: the name under which its transformer is registered with ``AttributeTransformers``.
   public static func attribute<Value>(
@@ -113,10 +115,10 @@ extension PropertyDescription {
     )
   }
 
-  /// A relationship to one object at most, whose key says of which class, in the short form for models written in code.
+  /// Returns a to-one relationship described by its key, the short form for models written in code.
   ///
-  /// - Parameter inverse: the name of the relationship that leads back: `List.itemsKey.name`. Either side may omit it in a model that is
-  ///   made of classes, but not both.
+  /// - Parameter inverse: the name of the inverse relationship: `List.itemsKey.name`. Either side may omit it in a
+  ///   model that is made of classes, but not both.
   public static func toOne<Destination: ManagedObject>(
     _ key: ToOneKey<Destination>,
     inverse: String? = nil,
@@ -146,12 +148,12 @@ extension PropertyDescription {
     )
   }
 
-  /// A relationship to any number of objects, whose key says of which class, in the short form for models written in code.
+  /// Returns a to-many relationship described by its key, the short form for models written in code.
   ///
   /// - Parameters:
-  ///   - inverse: the name of the relationship that leads back: `ToDo.listKey.name`. Either side may omit it in a model that is
+  ///   - inverse: the name of the inverse relationship: `ToDo.listKey.name`. Either side may omit it in a model that is
   ///     made of classes, but not both.
-  ///   - maxCount: the greatest number of objects; 0 means any number.
+  ///   - maxCount: the greatest number of objects; 0 stands for any number.
   public static func toMany<Destination: ManagedObject>(
     _ key: ToManyKey<Destination>,
     inverse: String? = nil,
@@ -190,14 +192,14 @@ extension PropertyDescription {
 // MARK: AttributeType: value
 
 extension AttributeType {
-  /// From the one that is meant for a Swift type to those that can hold its values too.
+  /// Each Swift type takes the first of these that fits it.
   private static let byPreference: [AttributeType] = [
     .integer64, .integer32, .integer16, .double, .float, .decimal, .string, .boolean, .date, .binary, .uuid, .uri,
     .transformable,
   ]
 
-  /// The type of the attributes that keep values of a Swift type: the widest integer that it takes, `transformable` for a
-  /// ``CodableAttributeValue``; nil where it fits none.
+  /// Returns the type of attributes that store values of a Swift type: the widest integer that it accepts,
+  /// `transformable` for a ``CodableAttributeValue``; nil if no type fits.
   public init?(of valueType: any AttributeValue.Type) {
     let type = (valueType as? any OptionalAttributeValue.Type)?.wrappedType ?? valueType
     if type is any CodableAttributeValue.Type {
@@ -220,7 +222,7 @@ extension Optional: OptionalAttributeValue where Wrapped: AttributeValue {
 
 // MARK: InverseCompletion
 
-/// Names inverses that only the relationship at the other end names.
+/// Completes the names of inverses that only the relationship at the other end states.
 struct InverseCompletion {
   private var definitions: [EntityDefinition]
   private let ordinals: [String: Int]
@@ -233,7 +235,7 @@ struct InverseCompletion {
     )
   }
 
-  /// The definitions, with the names of inverses on both sides.
+  /// Returns the definitions, with the names of inverses on both sides.
   func completed() -> [EntityDefinition] {
     var completion = self
     for definition in definitions {
@@ -244,7 +246,8 @@ struct InverseCompletion {
     return completion.definitions
   }
 
-  /// Lets the inverse that a relationship names lead back, unless it says itself where it leads.
+  /// Sets the inverse of the relationship that `relationship` names as its own, unless that one names an inverse
+  /// itself.
   private mutating func answer(_ relationship: RelationshipDescription, of entityName: String) {
     guard let inverse = relationship.inverseRelationshipName,
       let place = place(of: inverse, in: relationship.destinationEntityName),
@@ -255,7 +258,7 @@ struct InverseCompletion {
     definitions[place.entity].properties[place.property] = .relationship(other)
   }
 
-  /// Where an entity, or one that it inherits from, has a property.
+  /// Returns the place of a property in an entity or in one that it inherits from.
   private func place(of property: String, in entityName: String) -> (entity: Int, property: Int)? {
     var visited: Set<Int> = []
     var current = ordinals[entityName]

@@ -1,39 +1,40 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Where an object's values come from.
+/// The source of an object's values.
 enum ObjectContent {
-  /// They have not been read since the object was registered or refreshed.
+  /// The values have not been read since the object was registered or refreshed.
   case fault
-  /// The group of rows that the object reads from: the version of the record that it will keep seeing.
+  /// The group of rows that the object reads from: the version of the record that it keeps.
   case read(RowGroup)
-  /// The same with changes on top.
+  /// A group of rows, or none for a new object, with changes on top.
   case changed(ObjectChanges)
 }
 
-/// What differs between an object and the record that it was read from.
+/// The differences between an object and the record that it was read from.
 ///
-/// Exclusivity is checked by eye: no method calls another's code while it uses the values.
+/// Exclusivity is checked by review: no method calls foreign code while it uses the values.
 final class ObjectChanges {
-  /// The id of an object that no store has: temporary, or the one that a store will have it under.
+  /// The id of an unsaved object: temporary, or the one that its store will use.
   @exclusivity(unchecked) var newID: ManagedObjectID?
-  /// The store that a new object was given to, and is to be given to again where it comes back; nil while the context has the object.
+  /// The store that a new object was assigned to, and will be again if the object is restored; nil while the context
+  /// has the object.
   @exclusivity(unchecked) var formerStore: PersistentStore?
-  /// The version of the record that the changes are based on; nil where no store has one.
+  /// The version of the record that the changes are based on; nil if no store has one.
   @exclusivity(unchecked) var group: RowGroup? {
     didSet { forgetCommittedLinks() }
   }
-  /// Whether the record has become another since the changes were made, though ``group`` is its newest version.
+  /// Whether the record has changed since the changes were made, although ``group`` is its newest version.
   @exclusivity(unchecked) var isOutdated = false
-  /// The ordinals of the properties by which it has become another, where that is known.
+  /// The ordinals of the properties of the record that have changed since, if they are known.
   @exclusivity(unchecked) var outdatedOrdinals: Set<Int> = []
-  /// The new values of attributes and to-one relationships, indexed by property ordinal; nil for what is as it was. A new object
-  /// has its default values here.
+  /// The new values of attributes and to-one relationships, indexed by property ordinal; nil for unchanged ones. A new
+  /// object has its default values here.
   @exclusivity(unchecked) private var values: [PropertyValue?]
-  /// The new objects of to-many relationships, by property ordinal.
+  /// The new destinations of to-many relationships, by property ordinal.
   @exclusivity(unchecked) private var links: [Int: ObjectIDList] = [:]
-  /// The ordinals of those new values that no save has to write: transient ones that a save has left in place, and what was set
-  /// while the object awoke.
+  /// The ordinals of those new values that no save has to write: transient ones that a save has left in place, and
+  /// values that were set while the object awoke.
   @exclusivity(unchecked) private var settled: Set<Int> = []
 
   init(newID: ManagedObjectID? = nil, group: RowGroup?, values: [PropertyValue?]) {
@@ -46,7 +47,7 @@ final class ObjectChanges {
 extension ObjectChanges {
   var isEmpty: Bool { links.isEmpty && values.allSatisfy { $0 == nil } }
 
-  /// Lets the changes be of the newest version of the record.
+  /// Makes the changes count as based on the newest version of the record.
   func forgetOutdated() {
     isOutdated = false
     outdatedOrdinals = []
@@ -64,7 +65,7 @@ extension ObjectChanges {
     values.indices.filter(isUnsettled)
   }
 
-  /// Whether a property has a new value that is to be saved.
+  /// Returns whether a property has a new value that is to be saved.
   func isUnsettled(_ ordinal: Int) -> Bool {
     (values[ordinal] != nil || links[ordinal] != nil) && !settled.contains(ordinal)
   }
@@ -89,13 +90,13 @@ extension ObjectChanges {
     unsettle(ordinal)
   }
 
-  /// Lets the value of a property be one that is to be saved. Most objects have no others, and then nothing is hashed.
+  /// Makes the value of a property one that is to be saved. Most objects have no others, and then nothing is hashed.
   @inline(__always)
   private func unsettle(_ ordinal: Int) {
     if !settled.isEmpty { settled.remove(ordinal) }
   }
 
-  /// Takes the new objects of a to-many relationship out, for them to be changed in place.
+  /// Removes the new destinations of a to-many relationship and returns them, so that they can be changed in place.
   func takeLinks(at ordinal: Int) -> ObjectIDList? {
     unsettle(ordinal)
     return links.removeValue(forKey: ordinal)
@@ -106,12 +107,12 @@ extension ObjectChanges {
     unsettle(ordinal)
   }
 
-  /// Lets relationships be held anew against what they were read with, which is something else now, or has other names.
+  /// Makes relationships be compared anew with their stored values, which are others now or have other ids.
   private func forgetCommittedLinks() {
     for ordinal in links.keys { links[ordinal]?.forgetCommitted() }
   }
 
-  /// Lets relationships name objects by other ids.
+  /// Replaces ids in relationships.
   func replaceIDs(_ ids: [ManagedObjectID: ManagedObjectID], relationships: [RelationshipTarget?]) {
     forgetCommittedLinks()
     for ordinal in relationships.indices where relationships[ordinal] != nil {
@@ -122,19 +123,20 @@ extension ObjectChanges {
     }
   }
 
-  /// Whether the new objects of a to-many relationship have `id` among them; nil where there are no new ones. O(1).
+  /// Returns whether the new destinations of a to-many relationship contain `id`; nil if there are no new ones. O(1).
   func isLinked(_ id: ManagedObjectID, at ordinal: Int) -> Bool? { links[ordinal]?.contains(id) }
 
   func isSettled(_ ordinal: Int) -> Bool { settled.contains(ordinal) }
 
-  /// Lets the value of a property be seen, but not saved.
+  /// Makes the value of a property visible, but not saved.
   func settle(_ ordinal: Int) {
     if values[ordinal] != nil || links[ordinal] != nil { settled.insert(ordinal) }
   }
 
-  /// What is left of the changes once they are in `group`: the transient values, with permanent ids; nil where there are none.
+  /// Returns the part of the changes that stays once they are saved in `group`: the transient values, with permanent
+  /// ids; nil if there are none.
   ///
-  /// - Parameter group: nil where the record is gone, and the object keeps its name.
+  /// - Parameter group: nil if the record is gone, and the object keeps its id.
   func saved(
     in group: RowGroup?,
     keeping transientOrdinals: [Int],

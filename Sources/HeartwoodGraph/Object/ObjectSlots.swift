@@ -2,17 +2,18 @@ import HeartwoodStore
 
 /// Finds the registered objects of one entity by row.
 ///
-/// It holds them, so that an application may release its last reference on any thread: that counts down, and no more. An object that is
-/// held here alone counts as gone. It is released in the isolation of its context: when its row is looked up, or by ``tidy(atMost:)``.
+/// It owns the objects, so that an application may release its last reference on any thread: that only decrements a
+/// count. An object that is owned only here counts as gone. It is released in the isolation of its context: when its
+/// row is looked up, or by ``tidy(andLookAt:)``.
 ///
-/// Unsafe inside: every row is compared with the slots that there are.
+/// Unsafe inside: every row is checked against the existing slots.
 final class ObjectSlots {
   private typealias Group = UnsafeMutableBufferPointer<ManagedObject?>
-  // Exclusivity is checked by eye: no method runs code of others, a deinit for example, while it uses the slots.
+  // Exclusivity is checked by review: no method runs foreign code, such as a deinit, while it uses the slots.
   @exclusivity(unchecked) private var groups: ContiguousArray<Group> = []
-  /// The row at which tidying goes on.
+  /// The row at which tidying continues.
   private var hand = RowID(group: 0, row: 0)
-  /// How many objects have come since the slots were last tidied.
+  /// How many objects were added since the slots were last tidied.
   @exclusivity(unchecked) private var newCount = 0
 
   deinit {
@@ -24,7 +25,7 @@ final class ObjectSlots {
 }
 
 extension ObjectSlots {
-  /// The object of `row`, or nil if none is registered, or nobody else holds it.
+  /// The object of `row`, or nil if none is registered or it is no longer referenced elsewhere.
   @inline(__always)
   subscript(row: RowID) -> ManagedObject? {
     guard row.group < groups.count else { return nil }
@@ -43,7 +44,7 @@ extension ObjectSlots {
     withExtendedLifetime(object) {}
   }
 
-  /// Puts `object` into the slot of `row`, and holds it.
+  /// Puts `object` into the slot of `row`, and retains it.
   @inline(__always)
   func set(_ object: ManagedObject, at row: RowID) {
     if row.group >= groups.count || row.row >= groups[row.group].count {
@@ -56,7 +57,7 @@ extension ObjectSlots {
     withExtendedLifetime(former) {}
   }
 
-  /// Puts a new object into the slot of `row`, which is empty, as a look at it has shown.
+  /// Puts a new object into the slot of `row`, which the caller has found to be empty.
   @inline(__always)
   func insert(_ object: ManagedObject, at row: RowID) {
     if row.group >= groups.count || row.row >= groups[row.group].count {
@@ -85,14 +86,14 @@ extension ObjectSlots {
     groups[ordinal] = new
   }
 
-  /// All objects that somebody else holds, in the order of their rows. O(rows).
+  /// All objects that are referenced elsewhere, in the order of their rows. O(rows).
   var objects: [ManagedObject] {
     groups.flatMap { group in
       group.indices.compactMap { group[$0] == nil || isKnownUniquelyReferenced(&group[$0]) ? nil : group[$0] }
     }
   }
 
-  /// Empties the slots from `row` on, and returns the objects that somebody else holds.
+  /// Empties the slots from `row` on, and returns the objects that are referenced elsewhere.
   func takeObjects(from row: RowID) -> [ManagedObject] {
     var taken: [ManagedObject] = []
     for ordinal in groups.indices.dropFirst(row.group) {
@@ -101,7 +102,7 @@ extension ObjectSlots {
         if let object = group[row].take() { taken.append(object) }
       }
     }
-    // Those that nobody else holds are released when no slot is in use.
+    // Objects that are not referenced elsewhere are released when no slot is in use.
     return taken.indices.filter { !isKnownUniquelyReferenced(&taken[$0]) }.map { taken[$0] }
   }
 }
@@ -109,19 +110,19 @@ extension ObjectSlots {
 // MARK: Tidying
 
 extension ObjectSlots {
-  /// Releases objects that nobody else holds. It looks at two slots for each object that has come since the last time, so that there are never
-  /// many more of them than there are others.
+  /// Releases objects that are no longer referenced elsewhere. It checks two slots for each object that was added since
+  /// the last time, so that there are never many more unreferenced objects than referenced ones.
   ///
-  /// - Parameter more: how many slots it looks at besides.
+  /// - Parameter more: how many additional slots it checks.
   func tidy(andLookAt more: Int) {
     let count = more + 2 * newCount
     if count == 0 { return }
     newCount = 0
-    // They are released when no slot is in use: their deinit may be anybody's.
+    // They are released when no slot is in use: their deinit may be foreign code.
     withExtendedLifetime(takeUnused(atMost: count)) {}
   }
 
-  /// Releases all objects that nobody else holds. O(rows).
+  /// Releases all objects that are no longer referenced elsewhere. O(rows).
   func tidyAll() { tidy(andLookAt: groups.reduce(0) { $0 + $1.count }) }
 
   private func takeUnused(atMost count: Int) -> [ManagedObject] {

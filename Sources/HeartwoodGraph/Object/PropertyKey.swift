@@ -1,23 +1,24 @@
 public import HeartwoodModel
 import Synchronization
 
-/// The name of a property, with the ordinal that it has in the entity where it was last used.
+/// The name of a property, with a cache of the ordinal that it has in the entity with which it was last used.
 public class PropertyKey: @unchecked Sendable {
   // `@unchecked Sendable`: the subclasses add nothing, the name never changes, and the cache is one atomic word.
 
   /// The name of the property.
   public let name: String
-  /// The serial number of an entity in the upper half, the ordinal of the property there in the lower.
+  /// The serial number of an entity in the upper half, the ordinal of the property in that entity in the lower.
   ///
-  /// One word, so that both are of the same write. No two descriptions of entities in a process have the same number, they never
-  /// change, and none has 0; so whoever finds their entity's number finds the ordinal that a check of this key's type has passed.
+  /// One word, so that both are written together. No two entity descriptions in a process have the same number, the
+  /// numbers never change, and none is 0. A reader that finds its entity's number therefore finds the ordinal that
+  /// passed the check of this key's type.
   private let cache = Atomic<UInt64>(0)
 
   fileprivate init(name: String) {
     self.name = name
   }
 
-  /// The ordinal of the property in the entity of `object`.
+  /// Returns the ordinal of the property in the entity of `object`.
   @inline(__always)
   final func ordinal(in object: ManagedObject, _ accepts: (PropertyTrait) -> Bool) -> Int {
     let cached = cache.load(ordering: .relaxed)
@@ -44,42 +45,45 @@ public class PropertyKey: @unchecked Sendable {
 
 /// The name of an attribute and the Swift type of its values.
 ///
-/// The type must fit the attribute's: any integer type that is wide enough for integers, and so on. Make it optional where the
-/// attribute is.
+///     static let memoKey = AttributeKey<String?>("memo")
+///
+/// The type must fit that of the attribute, for example any integer type that is wide enough for integers. Make it
+/// optional if the attribute is optional.
 public final class AttributeKey<Value: AttributeValue>: PropertyKey, @unchecked Sendable {
   // `@unchecked Sendable`: it adds nothing to its superclass.
 
-  /// Makes a key; keep it in a `static let`.
+  /// Creates a key; keep it in a `static let`.
   public init(_ name: String) {
     super.init(name: name)
   }
 }
 
-/// The name of a to-one relationship and the class of the object that it leads to.
+/// The name of a to-one relationship and the class of its destination.
 public final class ToOneKey<Destination: ManagedObject>: PropertyKey, @unchecked Sendable {
   // `@unchecked Sendable`: it adds nothing to its superclass.
 
-  /// Makes a key; keep it in a `static let`.
+  /// Creates a key; keep it in a `static let`.
   public init(_ name: String) {
     super.init(name: name)
   }
 }
 
-/// The name of a to-many relationship and the class of the objects that it leads to.
+/// The name of a to-many relationship and the class of its destinations.
 public final class ToManyKey<Destination: ManagedObject>: PropertyKey, @unchecked Sendable {
   // `@unchecked Sendable`: it adds nothing to its superclass.
 
-  /// Makes a key; keep it in a `static let`.
+  /// Creates a key; keep it in a `static let`.
   public init(_ name: String) {
     super.init(name: name)
   }
 }
 
-/// The name of a transformable attribute and the type that its transformer makes of the bytes; see ``AttributeTransformer``.
+/// The name of a transformable attribute and the type that its transformer decodes from the bytes; see
+/// ``AttributeTransformer``.
 public final class TransformedKey<Value>: PropertyKey, @unchecked Sendable {
   // `@unchecked Sendable`: it adds nothing to its superclass, and holds no value.
 
-  /// Makes a key; keep it in a `static let`.
+  /// Creates a key; keep it in a `static let`.
   public init(_ name: String) {
     super.init(name: name)
   }
@@ -88,6 +92,6 @@ public final class TransformedKey<Value>: PropertyKey, @unchecked Sendable {
 // MARK: ManagedObject: key path naming
 
 extension ManagedObject: KeyPathNaming {
-  /// The name of the property that is read by `keyPath`: what ``propertyName(forKeyPath:)`` says.
+  /// Returns the name of the property that `keyPath` reads, as ``propertyName(forKeyPath:)`` does.
   public static func propertyName(of keyPath: AnyKeyPath) -> String? { propertyName(forKeyPath: keyPath) }
 }

@@ -1,7 +1,7 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Does with the objects of a save that came to conflicts what the context's policy says.
+/// Resolves the conflicts of a save by the context's policy.
 struct ConflictResolver {
   private let context: ManagedObjectContext
   private let save: PendingSave
@@ -14,17 +14,17 @@ struct ConflictResolver {
   /// Changes the objects so that the save can be tried again.
   ///
   /// - Parameter error: the failure of the save.
-  /// - Throws: the failure, with what the context knows of the conflicts, where the policy fails one of them, and what the policy
-  ///   throws. No object has changed then.
+  /// - Throws: the failure, with the context's values for the conflicts, if the policy rejects one of them, and the
+  ///   errors of the policy. Then no object has changed.
   func resolve(_ error: PersistenceError) throws {
     let error = completed(error)
     let conflicts = try error.context.mergeConflicts.map { ($0, try context.mergePolicy.resolution($0)) }
     let collisions = try error.context.constraintConflicts.map { ($0, try resolution(of: $0)) }
-    // What is in conflict is looked for before anything changes: what cannot be read fails the save.
+    // The objects in conflict are looked up before anything changes: records that cannot be read fail the save.
     for (conflict, _) in conflicts { _ = try context.findRegistered(conflict.objectID) }
     let fails = conflicts.contains { $0.1 == .fail } || collisions.contains { $0.1 == .fail }
     if fails || updatesSeveral(collisions) || conflicts.isEmpty && collisions.isEmpty { throw error }
-    // A context that stays at a version would find the same conflicts again.
+    // A pinned context would find the same conflicts again.
     context.advanceQueryGeneration()
     let upkeep = RelationshipUpkeep(context)
     var merge = upkeep.beginMerge()
@@ -49,10 +49,10 @@ struct ConflictResolver {
 
 }
 
-// MARK: Telling
+// MARK: The error
 
 extension ConflictResolver {
-  /// The error with the values of the objects, and with the ids that the objects have as long as they are not saved.
+  /// Returns the error with the values of the objects, and with their present, unsaved ids.
   private func completed(_ error: PersistenceError) -> PersistenceError {
     var error = error
     var ids = CurrentIDs(save)
@@ -90,10 +90,11 @@ extension ConflictResolver {
   }
 }
 
-/// The ids that objects have now which would be saved under others.
+/// The present ids of objects that would be saved under others.
 private struct CurrentIDs {
   private let save: PendingSave
-  /// The places of the new objects, by the references that they would get; entities are gone through when they are first asked for.
+  /// The places of the new objects, by the references that they would get; the objects of an entity are indexed on
+  /// demand.
   private var places: [ObjectIdentifier: [ReferenceID: Int]] = [:]
 
   init(_ save: PendingSave) {
@@ -123,7 +124,7 @@ private struct CurrentIDs {
 // MARK: Changed by another save
 
 extension ConflictResolver {
-  /// - Parameter restored: gets the object where its deletion is taken back.
+  /// - Parameter restored: the object is added here if its deletion is reverted.
   private func resolve(
     _ conflict: MergeConflict,
     _ resolution: MergePolicy.Resolution,
@@ -174,7 +175,7 @@ extension ConflictResolver {
   }
 }
 
-/// The changed and deleted objects of a save by their ids; they are gone through when one is first asked for.
+/// The changed and deleted objects of a save by their ids, indexed on demand.
 private struct SavedObjects {
   private let save: PendingSave
   private lazy var objects = Dictionary(
@@ -192,7 +193,7 @@ private struct SavedObjects {
 }
 
 extension ManagedObjectContext {
-  /// Takes back the deletion of an object.
+  /// Reverts the deletion of an object.
   fileprivate func undelete(_ object: ManagedObject) {
     pending.undelete(object)
     reread(object, mergeChanges: false)
@@ -200,10 +201,10 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Lets all values that the object has be changes of the newest version of its record.
+  /// Makes all values of the object changes of the newest version of its record.
   fileprivate final func rebaseValues() {
     let values = binding.traits.indices.map { value(at: $0) }
-    // Nobody knows what these are, so that they cannot be put in the place of newer ones.
+    // These values are not known, so that they cannot replace newer ones.
     let unread = Set(binding.traits.indices.filter { values[$0].isEmptyData && unreadable(at: $0) != nil })
     rebaseChanges()
     for (ordinal, trait) in binding.traits.enumerated()
@@ -212,7 +213,7 @@ extension ManagedObject {
     }
   }
 
-  /// The properties that have other values now than those that the object was read with.
+  /// The properties whose newest values differ from those that the object was read with.
   fileprivate final var ordinalsChangedByOthers: [Int] {
     synchronize()
     guard let group, let newest = binding.liveGroup(of: rowID) else { return [] }
@@ -221,15 +222,16 @@ extension ManagedObject {
     return ordinals + changes.outdatedOrdinals
   }
 
-  /// Lets properties that others have changed be as these have them, but for what has come to to-many relationships here and gone from them.
+  /// Resets properties that others have changed to the newest values, except for the additions and removals that the
+  /// context has made in to-many relationships.
   fileprivate final func yieldToOthers() {
     let ordinals = ordinalsChangedByOthers
     forgetChanges(at: ordinals.filter { !putLinksOnNewest($0) })
   }
 
-  /// Lets what has come to a to-many relationship and gone from it stay on top of its newest objects, in their order.
+  /// Applies the additions and removals of a to-many relationship to its newest destinations, in their order.
   ///
-  /// - Returns: false where it is none, or what it was is not known any more.
+  /// - Returns: false if it is no to-many relationship, or its former destinations are not known any more.
   private final func putLinksOnNewest(_ ordinal: Int) -> Bool {
     guard binding.traits[ordinal].isToMany, case .changed(let changes) = content,
       !changes.outdatedOrdinals.contains(ordinal), changes.unsettledOrdinals.contains(ordinal),
@@ -241,7 +243,7 @@ extension ManagedObject {
     return true
   }
 
-  /// Lets properties be as the object was read with.
+  /// Resets properties to the values that the object was read with.
   fileprivate final func forgetChanges(at ordinals: [Int]) {
     guard case .changed(let changes) = content else { return }
     for ordinal in ordinals {
@@ -260,7 +262,7 @@ extension ManagedObject {
 extension ConflictResolver {
   private typealias Collision = (conflict: ConstraintConflict, resolution: MergePolicy.ConstraintResolution)
 
-  /// Whether one new object is to update several others: no attempt would end well.
+  /// Returns whether one new object is to update several others: then no attempt could succeed.
   private func updatesSeveral(_ collisions: [Collision]) -> Bool {
     var updated: [ManagedObjectID: ManagedObjectID] = [:]
     return collisions.contains { conflict, resolution in
@@ -270,11 +272,12 @@ extension ConflictResolver {
     }
   }
 
-  /// Lets relationships without an inverse that lead to new objects lead to those that are updated instead; the others follow from the values.
+  /// Redirects relationships without an inverse from new objects to the objects that are updated instead; the other
+  /// relationships follow from the values.
   private func followUpdates(of collisions: [Collision]) throws(PersistenceError) {
     var successors: [ManagedObjectID: ManagedObjectID] = [:]
     for (conflict, resolution) in collisions where resolution == .updateConflicting {
-      // What has given way to a third one is looked at by the next attempt.
+      // An object that has given way to a third one is left to the next attempt.
       if successors[conflict.conflictingID] != nil { continue }
       if try context.find(conflict.objectID)?.isInserted == true {
         successors[conflict.objectID] = conflict.conflictingID
@@ -286,16 +289,16 @@ extension ConflictResolver {
     }
   }
 
-  /// - Parameter yielded: the ids of the objects that have given way to others; it gets that of this one.
+  /// - Parameter yielded: the ids of the objects that have given way to others; the id of this one is added.
   private func resolve(
     _ conflict: ConstraintConflict,
     _ resolution: MergePolicy.ConstraintResolution,
     _ yielded: inout Set<ManagedObjectID>
   ) throws {
-    // An object may collide by several constraints.
+    // An object may be in conflict by several constraints.
     guard let object = try context.find(conflict.objectID), object.isPresent else { return }
-    // The conflicting object has already given way in this pass, so this conflict may be gone; the next attempt finds out. The first one
-    // is always resolved.
+    // The conflicting object has already given way in this pass, so this conflict may be gone; the next attempt finds
+    // out. The first one is always resolved.
     if yielded.contains(conflict.conflictingID) { return }
     yielded.insert(conflict.objectID)
     if object.isInserted {
@@ -310,7 +313,7 @@ extension ConflictResolver {
 }
 
 extension ManagedObjectContext {
-  /// Lets a new object go as if it had never been inserted.
+  /// Removes a new object as if it had never been inserted.
   fileprivate func drop(_ object: ManagedObject) throws(PersistenceError) {
     for (ordinal, trait) in object.binding.traits.enumerated() where trait.attributeType == nil {
       try object.relate(ordinal, to: [])
@@ -320,7 +323,7 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Takes the values that a new object of the same or a related entity has, nil ones left out.
+  /// Takes the values of a new object of the same or a related entity, except nil ones.
   fileprivate final func takeValues(of object: ManagedObject) throws(PersistenceError) {
     for (ordinal, property) in object.entity.properties.enumerated() where !property.isTransient {
       guard let own = entity.ordinal(ofProperty: property.name) else { continue }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The derived attributes of a model's entities, checked and ready to be computed.
 struct DerivedAttributes: Sendable {
-  /// How far a change may go from derived attribute to derived attribute.
+  /// The number of derived attributes through which a change may propagate.
   static var mostRounds: Int { 100 }
 
   /// A derived attribute of an entity.
@@ -13,17 +13,17 @@ struct DerivedAttributes: Sendable {
     let ordinal: Int
     let type: AttributeType
     let plan: CompiledExpression
-    /// Whether the value depends on the time, and so is another with each save of the object.
+    /// Whether the value depends on the time, so that it changes with each save of the object.
     let isTimed: Bool
   }
 
-  /// Those of each entity and its ancestors, by the ordinal of the entity.
+  /// The derived attributes of each entity and its ancestors, by the ordinal of the entity.
   private var attributes: [Int: [Attribute]] = [:]
-  /// What the objects of each entity that has some depend on, by the ordinal of the entity.
+  /// The dependencies of each entity that has derived attributes, by the ordinal of the entity.
   private var dependencies: [(entityOrdinal: Int, of: FetchDependencies)] = []
   private let model: ManagedObjectModel
 
-  /// - Throws: `FetchPredicateError` where an expression does not fit its entity.
+  /// - Throws: `FetchPredicateError` if an expression does not fit its entity.
   init(_ model: ManagedObjectModel) throws(FetchPredicateError) {
     self.model = model
     for entity in model.entities {
@@ -34,7 +34,7 @@ struct DerivedAttributes: Sendable {
     }
   }
 
-  /// The same with another time for `now()`. O(1) where no attribute depends on it.
+  /// Returns the same attributes with another time for `now()`. O(1) if no attribute depends on it.
   func at(_ now: Date) throws(FetchPredicateError) -> DerivedAttributes {
     var result = self
     for (ordinal, own) in attributes where own.contains(where: \.isTimed) {
@@ -64,22 +64,23 @@ struct DerivedAttributes: Sendable {
 extension DerivedAttributes {
   func attributes(of entity: EntityDescription) -> [Attribute] { attributes[entity.ordinal] ?? [] }
 
-  /// The ways from objects that have derived attributes to what these look at in objects of `entity`.
+  /// Returns the paths from objects with derived attributes to the properties of `entity` that these depend on.
   func paths(to entity: EntityDescription) -> [FetchDependencies.DependencyPath] {
     dependencies.flatMap { $0.of.paths(to: entity) }
   }
 
-  /// Whether some may have other values once records of `entity` are written.
+  /// Returns whether derived attributes may change when records of `entity` are written.
   func depend(on entity: EntityDescription) -> Bool { !attributes(of: entity).isEmpty || !paths(to: entity).isEmpty }
 
-  /// Whether a record of `entity` has to be looked at whose properties with `ordinals` have been written.
+  /// Returns whether derived attributes may depend on a record of `entity` whose properties at `ordinals` have been
+  /// written.
   func isAffected(_ entity: EntityDescription, by ordinals: Set<Int>) -> Bool {
     let own = attributes(of: entity)
     if own.contains(where: { $0.isTimed || ordinals.contains($0.ordinal) }) { return true }
     return dependencies.contains { $0.entityOrdinal == entity.ordinal && !$0.of.ownOrdinals.isDisjoint(with: ordinals) }
   }
 
-  /// The error of values that do not come to rest.
+  /// Returns the error for derived values that do not settle.
   static func neverSettles(_ entityName: String?, _ ids: [ManagedObjectID]) -> PersistenceError {
     PersistenceError(
       .saveNeverSettles,
@@ -90,7 +91,7 @@ extension DerivedAttributes {
 }
 
 extension DerivedAttributes.Attribute {
-  /// The value as the attribute keeps it, where it is another than `old`.
+  /// Returns the value in the form that the attribute stores, if it differs from `old`.
   func change(of old: PropertyValue, to value: PropertyValue) -> PropertyValue? {
     let new = value.fitted(to: type)
     return old == new || old.isNaN && new.isNaN ? nil : new
@@ -98,7 +99,8 @@ extension DerivedAttributes.Attribute {
 }
 
 extension PropertyValue {
-  /// The value as a derived attribute of `type` keeps it: numbers without what the type has no room for; nothing where it does not fit.
+  /// Returns the value in the form that a derived attribute of `type` stores: numbers reduced to the precision of the
+  /// type; no value if it does not fit.
   fileprivate func fitted(to type: AttributeType) -> PropertyValue {
     if fits(type) { return self }
     let value: PropertyValue =
@@ -116,11 +118,12 @@ extension PropertyValue {
 // MARK: ManagedObjectContext: deriving
 
 extension ManagedObjectContext {
-  /// Computes the derived attributes of the objects that the next save writes, and of those that depend on them, which it writes then
-  /// too.
+  /// Computes the derived attributes of the objects that the next save writes, and of those that depend on them, which
+  /// the save then writes too.
   ///
-  /// - Throws: ``PersistenceError/Code/saveNeverSettles`` where derived attributes depend on each other in a circle and do not come to
-  ///   rest; `FetchPredicateError` where an expression does not fit; what reading the objects throws that they depend on.
+  /// - Throws: ``PersistenceError/Code/saveNeverSettles`` if derived attributes depend on each other in a cycle and do
+  ///   not settle; `FetchPredicateError` if an expression does not fit; the errors of reading the objects that they
+  ///   depend on.
   func updateDerivedAttributes() throws {
     guard let derived = try persistentStoreCoordinator.derivedAttributes() else { return }
     try reading { try update(derived) }
@@ -145,11 +148,11 @@ extension ManagedObjectContext {
     throw DerivedAttributes.neverSettles(changed.first?.entity.name, changed.map(\.objectID))
   }
 
-  /// How often those who are told what a save has derived may change something in their turn, and are told of that.
+  /// The number of rounds in which observers that are notified of derived values may change objects in their turn.
   private static var mostTellings: Int { 10 }
 
-  /// Computes derived attributes and tells what has changed; again where those who are told change something, so that what is derived
-  /// fits what is saved.
+  /// Computes derived attributes and notifies observers; repeats this if observers change objects, so that derived
+  /// values fit the saved ones.
   func deriveAndTell() throws {
     for _ in 0..<Self.mostTellings {
       try updateDerivedAttributes()
@@ -157,15 +160,15 @@ extension ManagedObjectContext {
       tellChangeEvent()
       if notes.changeNumber == derivedNumber { return }
     }
-    // Who changes something whenever it is told is told of the rest after the save.
+    // If observers change objects in every round, the last changes are reported after the save.
     try updateDerivedAttributes()
   }
 }
 
-// MARK: What depends on what
+// MARK: Dependencies
 
 extension ManagedObjectContext {
-  /// The saved and new objects whose derived values depend on objects that have changed.
+  /// Returns the saved and new objects whose derived values depend on changed objects.
   private func dependents(of changed: [ManagedObject], _ derived: DerivedAttributes) throws -> [ManagedObject] {
     var dependents: [ManagedObject] = []
     for (_, objects) in Dictionary(grouping: changed, by: \.entity.ordinal) {
@@ -179,7 +182,7 @@ extension ManagedObjectContext {
     return dependents
   }
 
-  /// The objects that lead to one of `objects` by a relationship.
+  /// Returns the objects that refer to one of `objects` by a relationship.
   private func owners(of objects: [ManagedObject], over step: FetchDependencies.Step) throws -> [ManagedObject] {
     if let owners = step.owners(of: objects, in: self) { return owners }
     let ids = Set(objects.map(\.objectID))
@@ -190,7 +193,7 @@ extension ManagedObjectContext {
     return changed + (try savedOwners(of: ids.filter { !$0.isTemporaryID }, over: step))
   }
 
-  /// The objects whose records lead to one of `ids`: all records of the entity are looked through.
+  /// Returns the objects whose records refer to one of `ids`: it searches all records of the entity.
   private func savedOwners(
     of ids: Set<ManagedObjectID>,
     over step: FetchDependencies.Step
@@ -211,7 +214,7 @@ extension ManagedObjectContext {
 // MARK: Computing
 
 extension ManagedObject {
-  /// Computes derived attributes; tells whether one has changed on which others may depend.
+  /// Computes derived attributes; returns whether one has changed on which others may depend.
   ///
   /// - Parameter isWritten: whether the object is written anyway.
   fileprivate final func derive(_ attributes: [DerivedAttributes.Attribute], isWritten: Bool) -> Bool {
@@ -223,7 +226,7 @@ extension ManagedObject {
     for attribute in attributes where !attribute.isTimed {
       hasChanged = setDerived(evaluator.value(attribute.plan, self).scalar, attribute) || hasChanged
     }
-    // The time of a save is that of what is saved.
+    // Attributes that depend on the time are updated only in objects that are written.
     if isWritten || hasChanged {
       for attribute in attributes where attribute.isTimed {
         hasChanged = setDerived(evaluator.value(attribute.plan, self).scalar, attribute) || hasChanged
@@ -242,9 +245,9 @@ extension ManagedObject {
 // MARK: PersistentStoreCoordinator: deriving
 
 extension PersistentStoreCoordinator {
-  /// The derived attributes of the model as they are computed now; nil where it has none. They are compiled once.
+  /// Returns the derived attributes of the model with the current time; nil if it has none. They are compiled once.
   ///
-  /// - Throws: `FetchPredicateError` where an expression does not fit its entity.
+  /// - Throws: `FetchPredicateError` if an expression does not fit its entity.
   func derivedAttributes() throws(FetchPredicateError) -> DerivedAttributes? {
     guard managedObjectModel.hasDerivedAttributes else { return nil }
     let derived = try derivation.withLock { compiled throws(FetchPredicateError) in

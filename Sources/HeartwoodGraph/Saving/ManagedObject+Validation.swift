@@ -2,10 +2,11 @@ public import HeartwoodModel
 public import HeartwoodStore
 
 extension ManagedObject {
-  /// Checks a value that the property called `name` could be set to: its type, whether it may be missing, counts, the rules of the
-  /// model and the class's ``propertyValidators``.
+  /// Checks a value for the property called `name`: its type, whether it may be nil, counts, the rules of the model and
+  /// the class's ``propertyValidators``.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, or ``PersistenceError/Code/validationFailed`` with all that is wrong.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, or ``PersistenceError/Code/validationFailed`` with all
+  ///   faults.
   public final func validateValue(_ value: PropertyValue, forKey name: String) throws(PersistenceError) {
     let ordinal = try ordinal(ofProperty: name)
     var faults = RecordValidation.faults(in: value, at: ordinal, of: objectID)
@@ -15,11 +16,11 @@ extension ManagedObject {
     if !faults.isEmpty { throw .validationFailed(faults) }
   }
 
-  /// What a validation of the object throws.
+  /// Returns a fault to be thrown by a validation of the object.
   ///
   /// - Parameters:
-  ///   - problem: what is wrong, as the rest of a sentence that begins with the name of the property, or else the entity.
-  ///   - key: the property; nil where the object as a whole is at fault.
+  ///   - problem: the problem, as the rest of a sentence that begins with the name of the property, or else the entity.
+  ///   - key: the property; nil if the fault concerns the object as a whole.
   public final func validationFault(_ problem: String, _ key: PropertyKey? = nil) -> ValidationFault {
     ValidationFault(.rejected, objectID, key?.name ?? "", problem)
   }
@@ -44,7 +45,7 @@ struct BoundValidator {
 
 // MARK: PropertyValidator
 
-/// Says what is wrong with values of one attribute, beside the rules of the model.
+/// A check of the values of one attribute, in addition to the rules of the model.
 ///
 ///     final class Member: ManagedObject {
 ///       static let ageKey = AttributeKey<Int>("age")
@@ -56,10 +57,11 @@ public struct PropertyValidator: Sendable {
   let key: PropertyKey
   private let problem: @Sendable (ManagedObject, PropertyValue) -> String?
 
-  /// Makes a validator of an attribute.
+  /// Creates a validator of an attribute.
   ///
-  /// - Parameter problem: what is wrong with a value, as the rest of a sentence that begins with the property's name; nil where
-  ///   nothing is. It gets the object that has or is to have the value, and must not change it.
+  /// - Parameter problem: returns the problem of a value, as the rest of a sentence that begins with the property's
+  ///   name; nil if the value is valid. It is called with the object that has or is to have the value, and must not
+  ///   change it.
   public init<Object: ManagedObject, Value: AttributeValue>(
     _ key: AttributeKey<Value>,
     _ problem: @escaping @Sendable (Object, Value) -> String?
@@ -67,13 +69,13 @@ public struct PropertyValidator: Sendable {
     self.key = key
     self.problem = { object, value in
       guard let object = object as? Object else { return nil }
-      // A value of another type is a fault that the model finds.
+      // The model detects a value of another type.
       guard let value = value.isNull ? Value.absentValue : Value(propertyValue: value) else { return nil }
       return problem(object, value)
     }
   }
 
-  /// What is wrong with a value that `object` has or is to have; nil where nothing is.
+  /// Returns the fault in a value that `object` has or is to have; nil if it is valid.
   func fault(in value: PropertyValue, of object: ManagedObject) -> ValidationFault? {
     problem(object, value).map { ValidationFault(.rejected, object.objectID, key.name, $0) }
   }

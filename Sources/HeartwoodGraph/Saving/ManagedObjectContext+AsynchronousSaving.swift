@@ -4,24 +4,27 @@ import HeartwoodStore
 import Synchronization
 
 extension ManagedObjectContext {
-  /// Writes all changes to the stores as ``save()`` does, without holding up the isolation of the context: what is to be saved is gathered and
-  /// checked there, the stores write it on another thread, and then the context learns in its isolation that it is saved.
+  /// Writes all changes to the stores as ``save()`` does, without blocking the isolation of the context: the changes
+  /// are collected and validated there, the stores write them on another thread, and then the context is updated in its
+  /// isolation.
   ///
   ///     list.title = "Groceries"
   ///     button.isEnabled = false
   ///     try await container.viewContext.saveAsynchronously()
   ///     button.isEnabled = true
   ///
-  /// Meanwhile the context can be used. Objects that are changed, inserted or deleted stay changed objects for the next save; until this one is
-  /// done, those that it writes count as unsaved too. A fetch finds what the context had before. These wait for the end of the save, with the
-  /// thread: fetches and counts in a context with a store that reads records as it needs them (SQLite), ``save()``, ``rollback()``, ``reset()``,
-  /// refreshing and merging, undoing, ``setQueryGeneration(from:)`` and conversions.
+  /// Meanwhile the context can be used. Objects that are changed, inserted or deleted meanwhile stay changed for the
+  /// next save; until this save is done, the objects that it writes count as unsaved too. A fetch finds what the
+  /// context had before. The following wait for the end of the save and block the thread: fetches and counts in a
+  /// context with a store that reads records on demand (SQLite), ``save()``, ``rollback()``, ``reset()``, refreshing
+  /// and merging, undoing, ``setQueryGeneration(from:)`` and conversions.
   ///
-  /// New objects get permanent ids before they are written; see ``obtainPermanentIDs(for:)``. If a conflict has to be resolved, the save begins
-  /// anew with the changes that there are then; after the second one the context writes in its own isolation, while no other one of the
-  /// coordinator saves. The save of a child context writes no file, and is done at once. A task that is cancelled saves all the same.
+  /// New objects get permanent ids before they are written; see ``obtainPermanentIDs(for:)``. If a conflict has to be
+  /// resolved, the save starts again with the changes at that time; after the second conflict, the context writes in
+  /// its own isolation, while no other context of the coordinator saves. The save of a child context writes no file,
+  /// and is done immediately. Cancelling the task does not cancel the save.
   ///
-  /// - Throws: what ``save()`` throws. The changes are still in the context then.
+  /// - Throws: the errors of ``save()``. The changes are still in the context then.
   public func saveAsynchronously(isolation: isolated (any Actor)? = #isolation) async throws {
     takeWaitingChildSaves()
     defer { publishChanges() }
@@ -36,7 +39,7 @@ extension ManagedObjectContext {
     guard hasChanges else { return try checkChildSaves() }
     followStores()
     takeMerges()
-    // Those that have come since.
+    // Objects that were inserted meanwhile.
     try obtainPermanentIDs(for: pending.inserted.objects)
     try deriveAndTellAll()
     let left = leaveOwnRows()
@@ -46,7 +49,7 @@ extension ManagedObjectContext {
     endSaving()
   }
 
-  /// Tries to write all changes on another thread; returns the conflict that the last attempt came to, where it did.
+  /// Tries to write all changes on another thread; returns the conflict of the last attempt, if there was one.
   private func attemptAway(isolation: isolated (any Actor)?) async throws -> ConflictingSave? {
     var conflict: ConflictingSave?
     for _ in 0..<Self.attemptsTogether {
@@ -73,14 +76,14 @@ extension ManagedObjectContext {
       finishSaveUnderWay()
       return try underWay.outcome?.get()
     }
-    // Something has had to wait for it, and may have changed everything since, or saved it.
+    // Other work had to wait for the save, and may have changed everything since, or saved it.
     guard underWay.isLast(in: self), let conflict = try underWay.outcome?.get() else { return nil }
     guard hasChanges else { throw conflict.error }
     try save()
     return nil
   }
 
-  /// Lets the context learn what has become of the save that its stores write; waits for its end.
+  /// Waits for the end of the save that the stores are writing, and updates the context.
   func finishSaveUnderWay() {
     guard let underWay = saveProgress.underWay else { return }
     underWay.writing.wait()
@@ -92,20 +95,20 @@ extension ManagedObjectContext {
     }
     if case .success(nil) = underWay.outcome { endSaving(comparing: underWay.optimisticallyLocked) }
     underWay.noteEnd(in: self)
-    // What has come from others meanwhile has been put off.
+    // Changes of others were postponed meanwhile.
     notifier.wake?()
   }
 
-  /// Lets the context learn of a save that is done before it reads anything; waits for one that it cannot read beside.
+  /// Updates the context after a finished save, before it reads anything; waits for a save that it cannot read beside.
   func catchUpWithSave() {
     guard let underWay = saveProgress.underWay, underWay.writing.isDone || sources.generation == nil else { return }
     finishSaveUnderWay()
   }
 
-  /// Lets the context read the records that there are now, whatever is saved, where all of them are in memory; returns whether it does so for
-  /// the time of a save.
+  /// Pins the context to the current records for the time of a save, if all of them are in memory; returns whether it
+  /// has done so.
   private func pinForSave() -> Bool {
-    // try?: if the stores cannot be read, the save that begins says so.
+    // try?: if the stores cannot be read, the save that begins throws.
     guard sources.generation == nil, !persistentStoreCoordinator.persistentStores.contains(where: \.readsAsNeeded),
       let newest = try? QueryGeneration(persistentStoreCoordinator)
     else { return false }
@@ -117,22 +120,22 @@ extension ManagedObjectContext {
 // MARK: Before
 
 extension ManagedObjectContext {
-  /// New objects of one entity that are to get ids of one store.
+  /// New objects of one entity that need ids of one store.
   private struct Naming: Sendable {
     let store: PersistentStore
     let entity: EntityDescription
     var count: Int
   }
 
-  /// Does what a save has to ask of the stores before it can be gathered: looks what others have saved, and gets ids for new objects.
+  /// Does the part of a save that reads the stores before the changes are collected: looks for saves of others, and
+  /// obtains ids for new objects.
   private func prepareToSaveAway(isolation: isolated (any Actor)?) async throws {
     let coordinator = persistentStoreCoordinator
     let namings = try namings()
     let references = try await WaitingWork.run {
       try coordinator.followOthers()
       if !coordinator.persistentStores.contains(where: \.readsAsNeeded) {
-        // What is looked at here for the first time is known to be sound from now on.
-        // try?: what is not sound is found out by the save.
+        // Records that are read for the first time here are checked now. try?: the save reports damaged ones.
         _ = try? QueryGeneration(coordinator)
       }
       return try namings.map { try $0.store.newReferences(count: $0.count, for: $0.entity) }
@@ -153,17 +156,17 @@ extension ManagedObjectContext {
     return namings
   }
 
-  /// Gives ids to the new objects that are there now, as far as they go.
+  /// Assigns ids to the present new objects, as far as they go.
   private func name(_ namings: [Naming], _ references: [ReferenceColumn]) {
     var used = Array(repeating: 0, count: namings.count)
     var ids: [ManagedObjectID: ManagedObjectID] = [:]
     for object in pending.inserted.objects where object.objectID.isTemporaryID {
-      // try?: an object that no store takes gets no id, and its save says why.
+      // try?: an object that no store takes gets no id, and its save throws.
       guard let store = try? storeForNewObject(object),
         let index = namings.firstIndex(where: { $0.store === store && $0.entity === object.entity }),
         used[index] < references[index].count
       else { continue }
-      // Where the store is converted, it tells what the names were.
+      // If the store is converted, the binding knows the former ids.
       _ = binding(for: object.entity, in: store)
       let scope = store.scopes[object.entity.ordinal]
       ids[object.objectID] = ManagedObjectID(scope: scope, reference: references[index][used[index]])
@@ -181,12 +184,12 @@ final class SaveUnderWay {
   let writing: SaveWriting
   /// The objects that the save has compared with the store's.
   let optimisticallyLocked: [ManagedObject]
-  /// Whether the context reads one version of the records until the save is done, and no other.
+  /// Whether the context stays at one version of the records until the save is done.
   let isPinned: Bool
   private let written: WrittenChanges
   private let changeNumber: UInt64
   private var saveCount: UInt64?
-  /// What has become of it; nil until the context knows.
+  /// The result; nil until the context has been updated.
   var outcome: Result<ManagedObjectContext.ConflictingSave?, any Error>?
 
   init(_ saves: [PendingSave], of context: ManagedObjectContext, isPinned: Bool) {
@@ -202,13 +205,13 @@ final class SaveUnderWay {
     )
   }
 
-  /// Notes that the context has learned of the end.
+  /// Notes that the context has been updated.
   func noteEnd(in context: ManagedObjectContext) { saveCount = context.saveProgress.count }
 
-  /// Whether nothing was saved since the context has learned of the end.
+  /// Returns whether nothing was saved since the context was updated.
   func isLast(in context: ManagedObjectContext) -> Bool { saveCount == context.saveProgress.count }
 
-  /// What was written, to be told from what has changed since.
+  /// Returns the changes that were written, to distinguish them from later ones.
   func written(in context: ManagedObjectContext) -> WrittenChanges {
     written.disturbed(context.notes.changeNumber != changeNumber)
   }
@@ -216,14 +219,14 @@ final class SaveUnderWay {
 
 /// The writing of a save, on a thread of its own.
 final class SaveWriting: Sendable {
-  /// What one store is to write.
+  /// The changes that one store is to write.
   struct Part: Sendable {
     let source: any RecordSource
     let changes: ChangeSet
   }
 
   private struct State {
-    /// By store; those after one that has failed are not tried.
+    /// By store; stores after one that has failed are not written.
     var results: [ObjectIdentifier: Result<StoreCommit, any Error>] = [:]
     var isDone = false
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -265,10 +268,10 @@ final class SaveWriting: Sendable {
   /// Whether it has ended.
   var isDone: Bool { state.withLock { $0.isDone } }
 
-  /// Waits for the end, with the thread. It comes whatever the waiting thread is needed for: writing needs no isolation.
+  /// Blocks the thread until the end, which needs no isolation and so does not depend on this thread.
   func wait() { end.wait() }
 
-  /// Waits for the end.
+  /// Suspends until the end.
   func wait(isolation: isolated (any Actor)? = #isolation) async {
     await withCheckedContinuation { continuation in
       let isDone = state.withLock { state in
@@ -279,7 +282,7 @@ final class SaveWriting: Sendable {
     }
   }
 
-  /// What a store has made of it.
+  /// Returns the result of a store.
   func commit(of store: PersistentStore) throws -> StoreCommit {
     guard let result = state.withLock({ $0.results[ObjectIdentifier(store)] }) else {
       ProgrammerError.stop("A store is asked what it has written after another one has failed.")

@@ -3,14 +3,14 @@ import HeartwoodModel
 public import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// Gives new objects the ids under which their stores will keep them, before they are saved. Objects that have them keep them.
+  /// Assigns permanent ids to new objects before they are saved. Objects that have permanent ids keep them.
   ///
-  /// The temporary ids lead to the objects until these are saved. An atomic store needs no I/O for it, and an incremental one may write, to
-  /// reserve them; ids of objects that are never saved are not given to others.
+  /// The temporary ids stay valid until the objects are saved. An atomic store needs no I/O for this; an incremental
+  /// one may write, to reserve the ids. Ids of objects that are never saved are not reused.
   ///
-  /// - Throws: ``PersistenceError/Code/storeNotOpen`` or ``PersistenceError/Code/storeReadOnly`` where no open store can keep an
-  ///   object, ``PersistenceError/Code/objectNotFound`` where one is not a new one of this context, and what an incremental store's reading and
-  ///   writing can throw. No id has changed then.
+  /// - Throws: ``PersistenceError/Code/storeNotOpen`` or ``PersistenceError/Code/storeReadOnly`` if no open store can
+  ///   keep an object, ``PersistenceError/Code/objectNotFound`` if an object is not a new one of this context, and the
+  ///   errors of reading and writing an incremental store. Then no id has changed.
   public func obtainPermanentIDs(for objects: [ManagedObject]) throws(PersistenceError) {
     let objects = objects.filter { $0.objectID.isTemporaryID }
     if objects.isEmpty { return }
@@ -26,7 +26,7 @@ extension ManagedObjectContext {
     }
     var ids: [ManagedObjectID: ManagedObjectID] = [:]
     for group in groups {
-      // Where the store is converted, it tells what the names were.
+      // If the store is converted, the binding knows the former ids.
       _ = binding(for: group.entity, in: group.store)
       try group.name(from: sources.source(for: group.store), &ids)
     }
@@ -59,7 +59,7 @@ extension ManagedObjectContext {
     )
   }
 
-  /// Replaces the ids of new objects wherever the context has them.
+  /// Replaces the ids of new objects everywhere in the context.
   func rename(_ ids: [ManagedObjectID: ManagedObjectID]) {
     if ids.isEmpty { return }
     registerPendingChanges()
@@ -82,11 +82,12 @@ extension ManagedObjectContext {
 // MARK: The stores of new objects
 
 extension ManagedObjectContext {
-  /// Lets a new object be saved in `store`, where several stores keep its entity. Otherwise it is the first that can be written.
+  /// Sets the store in which a new object will be saved, if several stores keep its entity. By default, it is the first
+  /// that can be written.
   ///
-  /// - Throws: ``PersistenceError/Code/objectNotFound`` where the object is not a new one of this context or has a permanent id,
-  ///   ``PersistenceError/Code/storeNotOpen``, ``PersistenceError/Code/storeReadOnly``, and
-  ///   ``PersistenceError/Code/entityUnknown`` where the store does not keep the object's entity.
+  /// - Throws: ``PersistenceError/Code/objectNotFound`` if the object is not a new one of this context or has a
+  ///   permanent id, ``PersistenceError/Code/storeNotOpen``, ``PersistenceError/Code/storeReadOnly``, and
+  ///   ``PersistenceError/Code/entityUnknown`` if the store does not keep the object's entity.
   public func assign(_ object: ManagedObject, to store: PersistentStore) throws(PersistenceError) {
     try checkIsNew(object)
     var context = PersistenceError.Context(
@@ -114,7 +115,7 @@ extension ManagedObjectContext {
     noteChange(object)
   }
 
-  /// The store that a new object is saved in.
+  /// Returns the store in which a new object will be saved.
   func storeForNewObject(_ object: ManagedObject) throws(PersistenceError) -> PersistentStore {
     let id = object.objectID
     if !id.isTemporaryID { return try persistentStoreCoordinator.store(keeping: id) }
@@ -128,21 +129,21 @@ extension ManagedObjectContext {
 
 // MARK: PermanentIDs
 
-/// What the new objects of a save are called in its store.
+/// The permanent ids of the new objects of a save in a store.
 ///
-/// A temporary id is looked up by places in arrays: its object's place in the context, and from there that among the objects that
-/// are inserted with it.
+/// A temporary id is looked up by array indices: the place of its object in the context, and from there its place among
+/// the objects that are inserted with it.
 struct PermanentIDs {
   private let newObjects: NewObjects
   /// By place in the context.
   private let places: ContiguousArray<NewObjectPlace>
-  /// Which of the context's saves this is.
+  /// The number of this save among those of the context.
   private let save: UInt32
   private let scopes: [ObjectIDScope]
   private let storeIdentifier: UUID
-  /// The references of the new objects of each entity, by ordinal; nil where none is saved to the store.
+  /// The references of the new objects of each entity, by ordinal; nil if none is saved to the store.
   private let references: [ReferenceColumn?]
-  /// Ids that objects had which were deleted before a store had them.
+  /// The former ids of objects that were deleted before a store had them.
   private let lostIDs: Set<ManagedObjectID>
 
   init(
@@ -165,7 +166,7 @@ struct PermanentIDs {
 }
 
 extension PermanentIDs {
-  /// The permanent id for a temporary one of an object that is saved, or nil where there is none.
+  /// The permanent id for the temporary one of an object that is saved, or nil if there is none.
   subscript(id: ManagedObjectID) -> ManagedObjectID? {
     guard let slot = newObjects.slot(of: id), places[slot].save == save,
       let references = references[id.entity.ordinal]
@@ -173,10 +174,10 @@ extension PermanentIDs {
     return ManagedObjectID(scope: scopes[id.entity.ordinal], reference: references[Int(places[slot].index)])
   }
 
-  /// What stands for `id` in a column, or nil where it is that of a new object that is gone.
+  /// Returns the reference for `id` in a column, or nil if `id` is that of a new object that is gone.
   ///
-  /// - Parameter context: where the id stands.
-  /// - Throws: ``PersistenceError/Code/danglingReference`` where the id is of another store.
+  /// - Parameter context: the place of the id, for the error.
+  /// - Throws: ``PersistenceError/Code/danglingReference`` if the id is of another store.
   @inline(__always)
   func reference(
     _ id: ManagedObjectID,
@@ -196,7 +197,8 @@ extension PermanentIDs {
   }
 }
 
-/// Where a new object goes: the save among those of its context, and the place among the objects of its entity there.
+/// The destination of a new object: the save among those of its context, and the place among the objects of its entity
+/// in it.
 struct NewObjectPlace {
   let save: UInt32
   let index: UInt32

@@ -2,32 +2,41 @@ import HeartwoodModel
 package import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// Writes all changes to the stores, or gives them to the parent, which then has them as changes of its own. It does nothing
-  /// where there are none.
+  /// Writes all changes to the stores, or passes them to the parent, where they become unsaved changes. If there are
+  /// none, nothing is written.
   ///
-  /// Each store saves all its changes or none. Where a context changes objects of several stores and one of them fails, those
-  /// before it have saved; the changes of the others stay, and saving can be tried again.
+  ///     do {
+  ///       try context.save()
+  ///     } catch let error as PersistenceError where error.code == .validationFailed {
+  ///       show(error)
+  ///     }
   ///
-  /// Conflicts with other saves are resolved by ``mergePolicy``, and the save is tried again. One that comes to conflicts twice is then made
-  /// while no other context of the coordinator saves, so that it succeeds however many save at once.
+  /// Each store saves all its changes or none. If a context changes objects of several stores and one of them fails,
+  /// the stores before it have saved; the changes of the others stay, and saving can be tried again.
+  ///
+  /// Conflicts with other saves are resolved by ``mergePolicy``, and the save is tried again. After two conflicts, it
+  /// is tried while no other context of the coordinator saves, so that it succeeds however many contexts save at the
+  /// same time.
   ///
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``, ``PersistenceError/Code/validationFailed``,
-  ///   ``PersistenceError/Code/saveConflict`` where another context saved the same objects,
-  ///   ``PersistenceError/Code/constraintConflict`` where values are not unique, ``PersistenceError/Code/fileChangedOnDisk`` where
-  ///   another process saved, ``PersistenceError/Code/storeReadOnly``, ``PersistenceError/Code/storeNotOpen``,
-  ///   ``PersistenceError/Code/coordinatorClosed``, ``PersistenceError/Code/valueUnsupported`` for what the store's format cannot hold, and what
-  ///   writing a file can throw. The file is whole then: the old one, or the new one where nothing
-  ///   but the flush of its directory has failed. The changes are still in the context, to be saved again.
+  ///   ``PersistenceError/Code/saveConflict`` if another context has saved the same objects,
+  ///   ``PersistenceError/Code/constraintConflict`` if values are not unique,
+  ///   ``PersistenceError/Code/fileChangedOnDisk`` if another process has saved,
+  ///   ``PersistenceError/Code/storeReadOnly``, ``PersistenceError/Code/storeNotOpen``,
+  ///   ``PersistenceError/Code/coordinatorClosed``, ``PersistenceError/Code/valueUnsupported`` for values that the
+  ///   store's format cannot hold, and the errors of writing a file. The file is intact then: it is the old one, or the
+  ///   new one if only the flush of its directory has failed. The changes are still in the context, to be saved again.
   ///
-  /// A save that depends on what cannot be read fails, and writes nothing to that store: a deletion that takes along what could not be
-  /// read, a relationship whose other end could not be changed. The ids of the records are in the context of the error. Such changes are tried again by
-  /// the next save, and forgotten by ``rollback()`` and ``reset()``.
+  /// If a change depends on records that cannot be read, such as a deletion with an unreadable cascade, or a
+  /// relationship whose other end could not be updated, the save throws and writes nothing to that store. The ids of
+  /// the records are in the context of the error. The next save tries again; ``rollback()`` and ``reset()`` discard
+  /// such changes.
   public func save() throws {
     try settlePostponedChanges()
     try reading { try tellObjectsWillSave() }
     try checkChildSavesAreTaken()
     processPendingChanges()
-    // What a child has saved may not have been taken in, and leave no change.
+    // The context may have rejected all changes of a child's save.
     guard hasChanges else { return try checkChildSaves() }
     try prepareToSave()
     try deriveAndTellAll()
@@ -37,7 +46,7 @@ extension ManagedObjectContext {
     endSaving()
   }
 
-  /// Computes what is derived from what is about to be saved, and tells it.
+  /// Computes the derived attributes of the objects to be saved, and notifies observers.
   func deriveAndTellAll() throws {
     try deriveAndTell()
     let toldNumber = notes.changeNumber
@@ -45,7 +54,7 @@ extension ManagedObjectContext {
     if notes.changeNumber != toldNumber { try deriveAndTell() }
   }
 
-  /// Notes that all is as the stores have it, but for what has been changed since it was written.
+  /// Notes that all changes are saved, except those that were made since they were written.
   ///
   /// - Parameter compared: the objects that the save has compared with the store's; nil for all that it was to compare.
   func endSaving(comparing compared: [ManagedObject]? = nil) {
@@ -54,16 +63,16 @@ extension ManagedObjectContext {
     advanceQueryGeneration()
   }
 
-  /// Writes all changes and resolves the conflicts that this comes to.
+  /// Writes all changes and resolves their conflicts.
   ///
-  /// - Parameter conflict: the one that the attempts so far have come to.
+  /// - Parameter conflict: the conflict of earlier attempts.
   func writeInTurn(after conflict: ConflictingSave?) throws {
     var conflict = conflict
     if conflict == nil {
       conflict = try attempt(Self.attemptsTogether, after: nil)
       if conflict == nil { return }
     }
-    // Others were faster, and would be again. While nobody else saves, what is resolved stays so.
+    // Other saves were faster, and would be again. Without other saves, resolved conflicts stay resolved.
     try persistentStoreCoordinator.saveTurns.alone {
       guard let conflict = try attempt(Self.mostAttempts, after: conflict) else { return }
       try checkWatchedObjects()
@@ -71,7 +80,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Tries to write all changes, `count` times at most; returns the conflict that the last attempt came to, if it did.
+  /// Tries to write all changes, at most `count` times; returns the conflict of the last attempt, if there was one.
   private func attempt(_ count: Int, after conflict: ConflictingSave?) throws -> ConflictingSave? {
     var conflict = conflict
     for _ in 0..<count {
@@ -82,7 +91,8 @@ extension ManagedObjectContext {
     return conflict
   }
 
-  /// Writes all changes, again while records have merely moved: a parent of another isolation may put them together anew whenever it likes.
+  /// Writes all changes, and tries again if records have only moved: a parent of another isolation may assemble them
+  /// anew at any time.
   private func writeFollowingMoves() throws -> ConflictingSave? {
     for _ in 0..<Self.mostMoves {
       guard let conflict = try write() else { return nil }
@@ -91,7 +101,7 @@ extension ManagedObjectContext {
     return try write()
   }
 
-  /// Prepares a save that came to a conflict to be tried again.
+  /// Prepares a save that had a conflict to be tried again.
   func resolve(_ conflict: ConflictingSave) throws {
     try checkWatchedObjects()
     try ConflictResolver(self, conflict.save).resolve(conflict.error)
@@ -100,33 +110,33 @@ extension ManagedObjectContext {
     try deriveAndTell()
   }
 
-  /// Lets live results know what is saved, and of new objects that have their permanent ids.
+  /// Notifies live results of a save, in which new objects get their permanent ids.
   private func tellLiveResults(_ save: PendingSave) {
     if notifier.liveResults.isEmpty { return }
     notifier.liveResults.objectsWereSaved(inserted: save.inserted.flatMap(\.objects), updated: save.updated)
   }
 
-  /// How often a save is tried while other contexts save too.
+  /// The number of attempts while other contexts save too.
   static let attemptsTogether = 2
-  /// How often a save is tried while no other context of the coordinator saves: a conflict may come out of the resolution of another one, and other
-  /// processes save when they like.
+  /// The number of attempts while no other context of the coordinator saves: resolving one conflict may cause another,
+  /// and other processes save at any time.
   private static let mostAttempts = 10
-  /// How often a save to a parent is tried again because records have merely moved.
+  /// The number of attempts of a save to a parent if records have only moved.
   private static let mostMoves = 1_000
 
-  /// A save that came to a conflict.
+  /// A save that had a conflict.
   struct ConflictingSave {
     let save: PendingSave
     let error: PersistenceError
   }
 
-  /// Writes all changes; returns the save at which it came to a conflict, where it did.
+  /// Writes all changes; returns the save that had a conflict, if there was one.
   private func write() throws -> ConflictingSave? {
     for _ in 0..<Self.mostRenewals {
       do {
         return try writeOnce()
       } catch is RecordsHaveMoved {
-        // Others have saved since the context has looked. What it has changed is read again.
+        // Others have saved since the context has looked. The records that it has changed are read again.
         continue
       }
     }
@@ -135,7 +145,7 @@ extension ManagedObjectContext {
     return try writeOnce()
   }
 
-  /// How often a save is made anew because the store has forgotten what was read.
+  /// The number of attempts if the store has released the records that were read.
   private static let mostRenewals = 3
 
   private func writeOnce() throws -> ConflictingSave? {
@@ -148,7 +158,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The saves of all stores, whose records stay in their rows while these are gathered.
+  /// Returns the saves of all stores, whose records stay in their rows while the changes are collected.
   private func gatherKeepingRows() throws -> (saves: [PendingSave], conflict: PersistenceError?) {
     let keepers = persistentStoreCoordinator.keepRows()
     defer { withExtendedLifetime(keepers) {} }
@@ -156,7 +166,7 @@ extension ManagedObjectContext {
     return try gatherSaves()
   }
 
-  /// The saves of all stores, and the conflict that they would come to before anything is written.
+  /// Returns the saves of all stores, and the conflict that is already known before anything is written.
   func gatherSaves() throws -> (saves: [PendingSave], conflict: PersistenceError?) {
     followStores()
     assert(pending.isConsistent, "An object with changes is in another list than its state says.")
@@ -168,7 +178,7 @@ extension ManagedObjectContext {
     return (saves, try RelationshipUpkeep(self).conflict(in: saves))
   }
 
-  /// All changes, as a copy of a store is to have them. Merge policies are not asked, since they would change the context.
+  /// Returns all changes for a copy of a store. Merge policies are not asked, since they would change the context.
   ///
   /// - Returns: the changes of `store`.
   package func changesForCopy(of store: PersistentStore) throws -> ChangeSet {
@@ -182,12 +192,12 @@ extension ManagedObjectContext {
     return saves.first { $0.store === store }?.changes ?? ChangeSet()
   }
 
-  /// Lets the context be as its saves have left the stores, one after the other.
+  /// Updates the context to the state in which its saves have left the stores, one after the other.
   ///
   /// - Parameters:
-  ///   - written: what the changes were when they were written, where others may have been made since.
-  ///   - commit: makes a save, or gives what became of it.
-  /// - Returns: the save that came to a conflict, if one did.
+  ///   - written: the changes when they were written, if others may have been made since.
+  ///   - commit: writes a save, or returns its result.
+  /// - Returns: the save that had a conflict, if there was one.
   func settle(
     _ saves: [PendingSave],
     _ written: WrittenChanges? = nil,
@@ -195,15 +205,15 @@ extension ManagedObjectContext {
   ) throws -> ConflictingSave? {
     var changes = isSaveHeard ? emptyChanges() : nil
     var done: [PendingSave] = []
-    // That objects are saved is no change of them.
+    // Updating the objects of a save is not a change of them.
     let notesEvents = notes.notesChangeEvents
     notes.noteEvents(false)
-    // All is as the stores have it then, also where a later store has failed: what has been saved is told.
+    // All saved changes are reported, even if a later store has failed.
     defer {
       notes.noteEvents(notesEvents)
       parent?.takeWaitingChildSaves()
       if !done.isEmpty {
-        // Who is told of the save must not read what was there before it, nor what children could see then.
+        // Observers of the save must not read the records before it, nor what children could see then.
         advanceQueryGeneration()
         publishChanges()
       }
@@ -216,7 +226,7 @@ extension ManagedObjectContext {
     }
     for save in saves {
       do {
-        // Transient values are nothing to a store.
+        // Transient values are not sent to a store.
         let log = save.changes.isEmpty ? nil : persistentStoreCoordinator.log(.saved)
         let made = save.changes.isEmpty ? nil : try commit(save)
         log?.tell(save)
@@ -233,7 +243,7 @@ extension ManagedObjectContext {
 }
 
 extension ContextChanges {
-  /// Adds what a save has done.
+  /// Adds the changes of a save.
   fileprivate mutating func note(_ save: PendingSave) {
     records.inserted.formUnion(save.inserted.lazy.flatMap(\.objects).map(\.objectID))
     records.updated.formUnion(save.updated.lazy.map(\.objectID))
@@ -249,7 +259,7 @@ extension PersistenceError {
 // MARK: After a save
 
 extension ManagedObjectContext {
-  /// Lets the objects of a save be what the store has now. It cannot fail: the save is done.
+  /// Updates the objects of a save to the state of the store. It cannot fail: the save is done.
   private func finish(_ save: PendingSave, _ commit: StoreCommit?, _ written: WrittenChanges?) {
     if let commit {
       recorder?.noteSuccessors(save.successors)
@@ -259,16 +269,16 @@ extension ManagedObjectContext {
     save.deleted.forEach(finishDeletion)
   }
 
-  /// Lets go of an object whose record is gone as it was to be.
+  /// Releases an object whose record has been deleted.
   func finishDeletion(of object: ManagedObject) {
     noteChange(object)
     detach(object)
     pending.endDeletion(of: object)
   }
 
-  /// Gives the inserted objects their rows.
+  /// Assigns rows to the inserted objects.
   private func settleInserted(_ save: PendingSave, _ commit: StoreCommit, _ written: WrittenChanges?) {
-    // Most saves insert all there is to insert.
+    // Most saves insert all new objects.
     let isAll = written == nil && save.insertedCount == pending.inserted.count
     if isAll {
       pending.endInsertions()
@@ -303,7 +313,7 @@ extension ManagedObjectContext {
       for object in save.updated { settleUpdated(object, commit, written) }
       return
     }
-    // Most saves write all changed objects: then they need not be looked for one by one.
+    // Most saves write all changed objects: then they need not be looked up one by one.
     if save.updated.count == pending.updated.count { pending.endUpdates() }
     for object in save.updated {
       if let commit, object.hasPersistentChangedValues {
@@ -327,8 +337,8 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Lets the object read from `group`, which has its changes now. Transient values stay, also where the version that the context reads
-  /// lacks the record.
+  /// Makes the object read from `group`, which contains its changes now. Transient values stay, even if the version
+  /// that the context reads lacks the record.
   final func endSave(in group: RowGroup?, _ permanentIDs: PermanentIDs?) {
     guard case .changed(let changes) = content else { return }
     if let group, binding.transientOrdinals.isEmpty {

@@ -1,18 +1,18 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// What one save does in one store.
+/// The changes of one save in one store.
 struct PendingSave {
   let store: PersistentStore
   let source: any RecordSource
   /// The new objects of each entity.
   var inserted: [PendingInsertion] = []
-  /// Changed objects; those of one entity follow each other in the order of their rows.
+  /// Changed objects; those of one entity are consecutive, in the order of their rows.
   var updated: [ManagedObject] = []
   var deleted: [ManagedObject] = []
-  /// The ids that the new objects get.
+  /// The permanent ids of the new objects.
   var permanentIDs: PermanentIDs?
-  /// The same as a store takes it.
+  /// The changes in the form that a store takes.
   var changes = ChangeSet()
 
   init(store: PersistentStore, source: any RecordSource) {
@@ -36,7 +36,7 @@ struct PendingSave {
 struct PendingInsertion {
   let entity: EntityDescription
   var objects: ContiguousArray<ManagedObject> = []
-  /// The references that their records get, in the same order.
+  /// The references of their records, in the same order.
   var references: ReferenceColumn?
 
   init(entity: EntityDescription) {
@@ -46,12 +46,12 @@ struct PendingInsertion {
 
 // MARK: ObjectColumns
 
-/// Puts the values of objects into columns.
+/// Writes the values of objects to columns.
 struct ObjectColumns {
   let permanentIDs: PermanentIDs
-  /// The first failure; the columns are of no use then.
+  /// The first failure; then the columns are invalid.
   private(set) var failure: PersistenceError?
-  /// How many links were left out so far since they lead to new objects that are gone.
+  /// The number of links that were left out so far since their destinations are new objects that are gone.
   private(set) var lostLinkCount = 0
 
   init(_ permanentIDs: PermanentIDs) {
@@ -112,9 +112,10 @@ struct ObjectColumns {
 
 // MARK: WrittenChanges
 
-/// What the changes of objects were when a save was written, to tell from them those that are made before the context learns that it is done.
+/// The changes of objects at the time a save was written, to distinguish them from those that are made before the
+/// context learns of its end.
 struct WrittenChanges {
-  /// The properties of which an object had new values, by object.
+  /// The properties with new values of each object.
   private let ordinals: [ObjectIdentifier: [Int]]
   /// Whether anything has changed since.
   private let isDisturbed: Bool
@@ -130,19 +131,20 @@ struct WrittenChanges {
     self.isDisturbed = isDisturbed
   }
 
-  /// The same, now that it is known whether anything has changed since.
+  /// Returns the same changes, with the information whether anything has changed since.
   func disturbed(_ isDisturbed: Bool) -> WrittenChanges { WrittenChanges(ordinals, isDisturbed: isDisturbed) }
 
-  /// Whether values of an object that a store had were written.
+  /// Returns whether values of an object with a record in a store were written.
   func hasValues(of object: ManagedObject) -> Bool { ordinals[ObjectIdentifier(object)]?.isEmpty == false }
 
-  /// Lets an object read from `group`, which has what was written of it. What differs from that now has changed since, and stays a change.
+  /// Makes an object read from `group`, which contains the written changes. Values that differ from it now have changed
+  /// since, and stay changes.
   func endSave(of object: ManagedObject, in group: RowGroup?) {
     guard isDisturbed, let group else { return object.endSave(in: group, nil) }
     object.endSave(in: group, keepingChangesOf: ordinals[ObjectIdentifier(object)] ?? object.persistentOrdinals)
   }
 
-  /// Lets a new object that was deleted while it was written be one whose record is deleted by the next save.
+  /// Marks a new object that was deleted while it was written as one whose record the next save deletes.
   ///
   /// - Precondition: It has the row of its record.
   func restoreDeletion(of object: ManagedObject, in context: ManagedObjectContext) {
@@ -157,13 +159,13 @@ extension ManagedObject {
     binding.traits.indices.filter { !binding.traits[$0].isTransient }
   }
 
-  /// The properties of which the next save has new values to write.
+  /// The properties that have new values for the next save.
   fileprivate final var persistentChanges: [Int] {
     guard case .changed(let changes) = content else { return [] }
     return changes.unsettledOrdinals.filter { !binding.traits[$0].isTransient }
   }
 
-  /// - Parameter written: the properties of which `group` has other values than the object was read with.
+  /// - Parameter written: the properties whose values in `group` differ from those that the object was read with.
   fileprivate final func endSave(in group: RowGroup, keepingChangesOf written: [Int]) {
     if isFault { return }
     let values = Set(written + persistentChanges).sorted().map { ($0, value(at: $0)) }

@@ -1,7 +1,7 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Gathers the changes of a context, store by store, validates them and puts them into columns.
+/// Collects the changes of a context, store by store, validates them and writes them to columns.
 struct SaveBuilder {
   let context: ManagedObjectContext
   private var saves: [PendingSave] = []
@@ -9,15 +9,16 @@ struct SaveBuilder {
   var failure: PersistenceError?
   /// By place among the context's new objects.
   private var places: ContiguousArray<NewObjectPlace>
-  /// Where the new objects of each entity go that were given to no store, by ordinal.
+  /// The destination of the new objects of each entity that were not assigned to a store, by ordinal.
   private var destinations: [(save: Int, insertion: Int)?]
 
-  /// The changes of each store that has any.
+  /// Returns the changes of each store that has any.
   static func saves(of context: ManagedObjectContext) throws -> [PendingSave] {
     var builder = SaveBuilder(context)
     try builder.gather()
     for index in builder.saves.indices { try builder.build(index) }
-    // One whose record an older version of the store lacks is a conflict, and has no values that could deny anything.
+    // An object whose record is missing from an older version of the store is a conflict, and has no values that could
+    // deny anything.
     for object in builder.saves.lazy.flatMap(\.deleted) where object.isFault || object.group != nil {
       try builder.validation.checkDeletion(of: object, in: context)
     }
@@ -116,12 +117,12 @@ extension SaveBuilder {
       index: index
     )
     saves[index].permanentIDs = permanentIDs
-    // Rows mean something to stores only: a parent's may have moved by now.
+    // Rows are valid only for stores: a parent's may have moved by now.
     saves[index].changes = save.source is StagedStore ? changesByRecord(save) : changesByColumn(save, permanentIDs)
     saves[index].changes.preconditions = context.preconditions(of: save.store)
   }
 
-  /// The references of new objects: those that they have got already, and new ones.
+  /// Returns the references of new objects: those that they have already, and new ones.
   private func references(
     of insertion: PendingInsertion,
     _ source: any RecordSource
@@ -141,14 +142,14 @@ extension SaveBuilder {
 }
 
 extension ManagedObjectContext {
-  /// The values of all properties; relationships no longer lead to new objects that were deleted before they were saved.
+  /// Returns the values of all properties, without references to new objects that were deleted before they were saved.
   func valuesToSave(_ object: ManagedObject) -> [PropertyValue] {
     object.binding.traits.indices.map { valueToSave(object, $0) }
   }
 
   func valueToSave(_ object: ManagedObject, _ ordinal: Int) -> PropertyValue { withoutGone(object.value(at: ordinal)) }
 
-  /// A value without links to new objects that were deleted before they were saved.
+  /// Returns a value without references to new objects that were deleted before they were saved.
   func withoutGone(_ value: PropertyValue) -> PropertyValue {
     switch value {
     case .toOne(let id) where pending.isGone(id): .null
@@ -181,13 +182,13 @@ extension SaveBuilder {
     return ChangeSet(byColumn: changes, byRecord: rest)
   }
 
-  /// The update of a record that the context no longer reads. It is a conflict, which the store tells, so its values do not matter: they
-  /// may name new objects.
+  /// Returns the update of a record that the context no longer reads. It is a conflict, which the store reports, so its
+  /// values do not matter: they may contain new objects.
   private static func hopelessUpdate(_ object: ManagedObject) -> RecordUpdate {
     RecordUpdate(objectID: object.objectID, baseVersion: object.baseVersion, values: [])
   }
 
-  /// The objects whose rows are in the tables that the context reads, and the others.
+  /// Returns the objects whose rows are in the tables that the context reads, and the others.
   private static func split(_ objects: [ManagedObject]) -> (known: [ManagedObject], rowless: [ManagedObject]) {
     let rowless = objects.filter { !$0.binding.hasRow($0.rowID) }
     return rowless.isEmpty ? (objects, []) : (objects.filter { $0.binding.hasRow($0.rowID) }, rowless)
@@ -208,7 +209,7 @@ extension SaveBuilder {
     return InsertedRows(entity: entity, groups: rows.finish(), hasGivenReferences: true)
   }
 
-  /// Appends the values of a new object; tells whether one may be at fault.
+  /// Appends the values of a new object; returns whether one may be invalid.
   private func append(_ object: ManagedObject, to builder: RowGroupBuilder, _ columns: inout ObjectColumns) -> Bool {
     guard case .changed(let changes) = object.content else { return false }
     let lostLinkCount = columns.lostLinkCount
@@ -225,7 +226,7 @@ extension SaveBuilder {
           columns.append(value, at: ordinal, of: binding.entity, to: column)
         }
       }
-      // What is left of a relationship without the links that were lost may be too little.
+      // A relationship without the lost links may have too few destinations.
       return isSuspect || columns.lostLinkCount != lostLinkCount
     }
   }
@@ -254,7 +255,7 @@ extension SaveBuilder {
     var builder = UpdatedGroupBuilder(entity: binding.entity)
     for (index, object) in zip(objects.indices, objects) {
       let isSuspect = append(object, to: &builder, &screen, &columns)
-      // An object whose record is gone is a conflict, which the store tells.
+      // An object whose record is gone is a conflict, which the store reports.
       if object.group != nil {
         if isSuspect { validation.check(context.valuesToSave(object), of: object) }
         validation.checkByOwnRules(object)
@@ -268,7 +269,7 @@ extension SaveBuilder {
     return result
   }
 
-  /// Appends the changes of an object; tells whether it may be at fault.
+  /// Appends the changes of an object; returns whether it may be invalid.
   private func append(
     _ object: ManagedObject,
     to builder: inout UpdatedGroupBuilder,
@@ -336,10 +337,10 @@ extension SaveBuilder {
     return changes
   }
 
-  /// What of the changes has to be written; nil where only transient values have changed.
+  /// Returns the changes that have to be written; nil if only transient values have changed.
   private mutating func recordUpdate(_ object: ManagedObject) -> RecordUpdate? {
     let values = context.valuesToSave(object)
-    // An object whose record is gone is a conflict, which the source tells.
+    // An object whose record is gone is a conflict, which the source reports.
     if object.group != nil {
       validation.check(values, of: object)
       validation.checkByOwnRules(object)

@@ -1,20 +1,20 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Gathers what keeps objects from being saved.
+/// Collects the faults that prevent objects from being saved.
 ///
-/// Each object is checked against the model (`RecordValidation`, where further rules of the model belong), then by the validators of
-/// its class, then by its own hook.
+/// Each object is checked against the model (`RecordValidation`, to which further rules of the model belong), then by
+/// the validators of its class, then by its own hook.
 struct SaveValidation {
   private var faults: [ValidationFault] = []
   private var underlyingError: (any Error)?
 
-  /// Checks the values that `object` would be saved with against the model.
+  /// Checks the values with which `object` would be saved against the model.
   mutating func check(_ values: [PropertyValue], of object: ManagedObject) {
     faults += RecordValidation.faults(in: values, of: object.objectID)
   }
 
-  /// Lets the validators of an object's class, and the object itself, check what would be saved.
+  /// Runs the validators of an object's class, and the object's own validation.
   mutating func checkByOwnRules(_ object: ManagedObject) {
     object.withBinding { binding in
       for validator in binding.validators {
@@ -29,10 +29,11 @@ struct SaveValidation {
     }
   }
 
-  /// Checks whether `object` may be deleted. A relationship denies it while it leads to others that stay and, where it has an inverse, that
-  /// lead back: a deleted object is not told of those that have been led elsewhere since.
+  /// Checks whether `object` may be deleted. A relationship denies it if it has destinations that stay and, if it has
+  /// an inverse, that refer back: a deleted object is not updated when these get another destination.
   ///
-  /// - Throws: what reading the objects throws that a relationship leads to which denies it: nobody knows then whether they are there.
+  /// - Throws: the errors of reading the destinations of a relationship that denies: then it is unknown whether they
+  ///   exist.
   mutating func checkDeletion(of object: ManagedObject, in context: ManagedObjectContext) throws(PersistenceError) {
     for (ordinal, property) in object.entity.properties.enumerated() {
       guard let relationship = property.relationship, relationship.deleteRule == .deny else { continue }
@@ -51,7 +52,7 @@ struct SaveValidation {
     gather(object) { try object.validateForDelete() }
   }
 
-  /// Notes what `body`, a validation of the application's own, throws.
+  /// Notes the errors of `body`, a validation of the application.
   private mutating func gather(_ object: ManagedObject, _ body: () throws -> Void) {
     do {
       try object.binding.notes.validating(body)
@@ -71,8 +72,9 @@ struct SaveValidation {
 }
 
 extension ManagedObject {
-  /// Whether a relationship leads to the object of `id` once the save is done: what the context has not changed is as the newest record says,
-  /// which may not be what the object has read. A fault stays a fault.
+  /// Returns whether the object of `id` will be a destination of a relationship after the save: unchanged properties
+  /// count with their newest stored values, which may differ from those that the object has read. A fault stays a
+  /// fault.
   fileprivate final func leadsOnceSaved(_ ordinal: Int, to id: ManagedObjectID) -> Bool {
     if isInserted || isUnsettled(ordinal) || binding.traits[ordinal].isTransient { return leads(ordinal, to: id) }
     return newestValue(at: ordinal)?.objectIDs.contains(id) ?? false
@@ -81,13 +83,13 @@ extension ManagedObject {
 
 // MARK: ValueScreen
 
-/// Tells which objects must be validated closely: those with a value that may be at fault. Most have none.
+/// Finds the objects that must be validated in detail: those with a value that may be invalid. Most have none.
 struct ValueScreen {
-  /// Whether there are rules that only a close look can tell.
+  /// Whether there are rules that need a detailed check.
   let hasRules: Bool
-  /// The properties that something is asked of that a column may not keep to.
+  /// The properties with requirements that a column may violate.
   private let demanding: [(ordinal: Int, trait: PropertyTrait)]
-  /// What was found out of the group that was asked for last.
+  /// The result for the last group.
   private var lastGroup: (group: RowGroup, isSuspect: Bool)?
 
   init(_ entity: EntityDescription) {
@@ -99,7 +101,7 @@ struct ValueScreen {
     }
   }
 
-  /// Whether a value may be at fault.
+  /// Returns whether a value may be invalid.
   @inline(__always)
   static func isSuspect(_ value: PropertyValue, _ trait: PropertyTrait) -> Bool {
     switch value {
@@ -115,7 +117,7 @@ struct ValueScreen {
     return count < trait.minCount || trait.maxCount > 0 && count > trait.maxCount
   }
 
-  /// Whether a record of `group` may have a value at fault.
+  /// Returns whether a record of `group` may have an invalid value.
   mutating func isSuspect(_ group: RowGroup) -> Bool {
     if let lastGroup, lastGroup.group === group { return lastGroup.isSuspect }
     let isSuspect = demanding.contains { ordinal, trait in trait.isToMany || group.columns[ordinal].validity != nil }

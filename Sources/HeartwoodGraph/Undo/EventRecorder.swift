@@ -1,22 +1,22 @@
 import HeartwoodModel
 
-/// Notes how the objects of a context were before the current event changed them.
+/// Records the state of the objects of a context before the current event changes them.
 ///
-/// A context has one while it has an undo manager; without one, nothing is noted.
+/// A context has one while it has an undo manager; without one, nothing is recorded.
 final class EventRecorder {
   let undoManager: GraphUndoManager
-  /// Whether changes are not noted, since they follow from what others have saved.
+  /// Whether changes are not recorded, since they follow from saves of others.
   private var isPaused = false
   private var images: [ObjectImage] = []
   private var places: [ObjectIdentifier: Int] = [:]
-  /// The ids that objects have got in place of others: permanent ones by a save, and new ones where an object came back whose
-  /// deletion was saved.
+  /// The ids that have replaced others: permanent ones by a save, and new ones if an object was restored whose deletion
+  /// was saved.
   private var successors: [ManagedObjectID: ManagedObjectID] = [:]
-  /// The ids of new objects that went since the last save.
+  /// The ids of new objects that were removed since the last save.
   private var vanished: Set<ManagedObjectID> = []
-  /// The ids of new objects that were gone when all was saved: what led to them leads nowhere since.
+  /// The ids of new objects that were removed before a save: references to them were saved without them.
   private var forgotten: Set<ManagedObjectID> = []
-  /// How many ids are noted at most before it is looked which of them nothing names any more.
+  /// The number of ids that are kept before unused ones are looked for.
   private var idLimit = EventRecorder.fewIDs
   private static let fewIDs = 1000
 
@@ -28,7 +28,7 @@ final class EventRecorder {
 // MARK: Before a change
 
 extension EventRecorder {
-  /// Calls `body`, whose changes follow from what others have saved, and cannot be undone.
+  /// Calls `body`, whose changes follow from saves of others, and cannot be undone.
   func pausing(_ body: () -> Void) {
     isPaused = true
     body()
@@ -71,7 +71,7 @@ extension EventRecorder {
 // MARK: The event
 
 extension EventRecorder {
-  /// What has happened since the last call; nil where nothing has.
+  /// Returns what has happened since the last call; nil if nothing has.
   func takeEvent() -> GraphEvent? {
     guard !images.isEmpty else { return nil }
     let event = GraphEvent(since: images)
@@ -84,7 +84,7 @@ extension EventRecorder {
     places = [:]
   }
 
-  /// The values that properties of an object had before the current event.
+  /// Returns the values that properties of an object had before the current event.
   func properties(of object: ManagedObject) -> [Int: PropertyImage] {
     places[ObjectIdentifier(object)].map { images[$0].properties } ?? [:]
   }
@@ -99,7 +99,7 @@ extension EventRecorder {
     for (id, successor) in ids where id != successor { successors[id] = successor }
   }
 
-  /// Lets all that can be undone in `context` name records as they are called now.
+  /// Replaces the ids in everything that can be undone in `context` by the present ones.
   func takeNames(in context: ManagedObjectContext, _ newID: (ManagedObjectID) -> ManagedObjectID) {
     for index in images.indices {
       images[index].properties = images[index].properties.mapValues { image in
@@ -121,16 +121,17 @@ extension EventRecorder {
     forgotten = Set(forgotten.map(newID))
   }
 
-  /// Notes that what there is was saved, and with it that nothing leads to new objects which are gone.
+  /// Notes that the present state was saved, without references to new objects that were removed.
   func noteSave() {
     forgotten.formUnion(vanished)
     vanished = []
   }
 
-  /// Whether the object of `id` was gone before it was ever saved, and what led to it was saved without it.
+  /// Returns whether the object of `id` was removed before it was ever saved, and references to it were saved without
+  /// it.
   func isForgotten(_ id: ManagedObjectID) -> Bool { forgotten.contains(id) }
 
-  /// Takes what another one has noted of ids meanwhile.
+  /// Takes the ids that another recorder has noted meanwhile.
   func noteIDs(of other: EventRecorder) {
     noteSuccessors(other.successors)
     vanished.formUnion(other.vanished)
@@ -144,17 +145,17 @@ extension EventRecorder {
     idLimit = Self.fewIDs
   }
 
-  /// How many ids are noted that may be named by what can be undone.
+  /// The number of ids that are kept because undo events may refer to them.
   var idCount: Int { successors.count + forgotten.count }
 
   var hasManyIDs: Bool { idCount > idLimit }
 
-  /// Forgets the ids that are named neither by the current event nor by `events`, which are all that can be undone or redone.
+  /// Removes the ids that are neither in the current event nor in `events`, all that can be undone or redone.
   func forgetIDs(exceptIn events: [GraphEvent]) {
     var named: Set<ManagedObjectID> = []
     func name(_ ids: [ManagedObjectID]) {
       for first in ids {
-        // With an id goes what came in its place.
+        // The successors of an id are kept with it.
         var next: ManagedObjectID? = first
         while let id = next, named.insert(id).inserted { next = successors[id] }
       }
@@ -169,11 +170,11 @@ extension EventRecorder {
     }
     successors = successors.filter { named.contains($0.key) }
     forgotten.formIntersection(named)
-    // What it has cost to look is paid for by as many new ids.
+    // The cost of the search is amortised over as many new ids.
     idLimit = idCount + max(Self.fewIDs, named.count)
   }
 
-  /// The id that the object of `id` has today.
+  /// Returns the present id of the object of `id`.
   func newestID(_ id: ManagedObjectID) -> ManagedObjectID {
     var id = id
     while let successor = successors[id] { id = successor }
@@ -183,32 +184,32 @@ extension EventRecorder {
 
 // MARK: GraphEvent
 
-/// What one event did to the objects of a context.
+/// The changes of one event in the objects of a context.
 struct GraphEvent {
-  /// The objects that came, and were nothing before.
+  /// The new objects.
   var insertions: [ManagedObject] = []
-  /// The objects that came back from their deletion.
+  /// The objects that were restored from their deletion.
   var revivals: [ManagedObject] = []
-  /// The objects that went.
+  /// The objects that were removed.
   var deletions: [ManagedObject] = []
-  /// What became of the properties of all but those that are new.
+  /// The changes of the properties of all objects that are not new.
   var edits: [PropertyEdit] = []
 
   var isEmpty: Bool { insertions.isEmpty && revivals.isEmpty && deletions.isEmpty && edits.isEmpty }
 
-  /// The objects that the event has touched. One may be there several times.
+  /// The objects that the event has changed, possibly with duplicates.
   var objects: [ManagedObject] { insertions + revivals + deletions + edits.map(\.object) }
 }
 
 extension GraphEvent {
-  /// The same event with other ids.
+  /// Returns the same event with other ids.
   func map(_ transform: (ManagedObjectID) -> ManagedObjectID) -> GraphEvent {
     var event = self
     event.edits = edits.map { $0.map(transform) }
     return event
   }
 
-  /// What made the objects of today of `images`.
+  /// Creates the event between `images` and the present state of their objects.
   init(since images: [ObjectImage]) {
     for image in images {
       switch (image.wasPresent, image.object.isPresent) {
@@ -227,18 +228,18 @@ extension GraphEvent {
 
 // MARK: ObjectImage
 
-/// How an object was before the current event.
+/// The state of an object before the current event.
 struct ObjectImage {
   let object: ManagedObject
   /// Whether the context had the object.
   let wasPresent: Bool
-  /// Whether the event has made the object: then its properties were nothing before.
+  /// Whether the event has created the object: then its properties had no former values.
   let isNew: Bool
-  /// The properties that the event has touched, by ordinal.
+  /// The properties that the event has changed, by ordinal.
   var properties: [Int: PropertyImage] = [:]
 }
 
-/// How a property was before the current event.
+/// The state of a property before the current event.
 struct PropertyImage {
   let value: PropertyValue
   /// Whether the value needed no saving.

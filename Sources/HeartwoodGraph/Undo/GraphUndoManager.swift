@@ -1,24 +1,26 @@
 import HeartwoodModel
 
-/// Remembers how to take changes back, and how to make them again.
+/// Records changes of contexts, and undoes and redoes them.
 ///
-/// Give one to a context, and it registers by itself what its events have changed: insertions, deletions with all that they took
-/// along, values and relationships.
+/// Assign one to a context, and it records the changes of the context's events automatically: insertions, deletions
+/// with their consequences, values and relationships.
 ///
 ///     context.undoManager = GraphUndoManager()
 ///     todo.memo = "Bread"
 ///     context.undoManager?.setActionName("Change Memo")
 ///     context.undo()
 ///
-/// One undo takes back one group. Without groups of your own that is one event: all that was changed up to the context's
-/// ``ManagedObjectContext/processPendingChanges()``, which a save calls too. There is no run loop that ends an event by itself:
-/// an application calls that where one of its user's actions is done.
+/// One undo reverts one group. Without explicit groups, a group is one event: all changes up to the context's
+/// ``ManagedObjectContext/processPendingChanges()``, which a save calls too. No run loop ends an event automatically:
+/// an application calls this method at the end of each user action.
 ///
-/// Several contexts may share one; it belongs to their isolation. It does not keep them, nor the targets of actions.
+/// Several contexts may share one undo manager; it belongs to their isolation. It retains neither the contexts nor the
+/// targets of actions.
 public final class GraphUndoManager {
-  /// Whether all that is registered in one event, outside of a group, is one group. Otherwise each registration is one of its own.
+  /// Whether everything that is registered in one event, outside of a group, forms one group. If not, each registration
+  /// forms its own.
   public var groupsByEvent = true
-  /// How many groups can be undone at most; 0 means any number. The oldest are forgotten.
+  /// The greatest number of groups that can be undone; 0 stands for any number. The oldest ones are removed.
   public var levelsOfUndo = 0 {
     didSet { forgetOldest() }
   }
@@ -26,7 +28,7 @@ public final class GraphUndoManager {
   private var redoGroups: [UndoGroup] = []
   /// The groups that have begun and not ended, the outermost first.
   private var openGroups: [UndoGroup] = []
-  /// Whether the open group was begun by a registration, to be ended with the event.
+  /// Whether a registration has begun the open group, which then ends with the event.
   private var isEventGroupOpen = false
   private var disableCount = 0
   private var activity = Activity.none
@@ -40,7 +42,7 @@ public final class GraphUndoManager {
     private(set) weak var context: ManagedObjectContext?
   }
 
-  /// Makes an undo manager that has nothing to undo.
+  /// Creates an undo manager with nothing to undo.
   public init() {}
 }
 
@@ -50,19 +52,20 @@ extension GraphUndoManager: Sendable {}
 // MARK: Groups
 
 extension GraphUndoManager {
-  /// How many groups have begun and not ended.
+  /// The number of groups that have begun and not ended.
   public var groupingLevel: Int { openGroups.count }
 
-  /// Begins a group: all that is registered until ``endUndoGrouping()`` is undone at once. A group in another becomes part of it.
+  /// Begins a group: everything that is registered until ``endUndoGrouping()`` is undone together. A group inside
+  /// another becomes part of it.
   ///
-  /// It ends the event.
+  /// This ends the current event.
   public func beginUndoGrouping() {
     collectChanges()
     endEvent()
     openGroups.append(UndoGroup())
   }
 
-  /// Ends the group that was begun last.
+  /// Ends the innermost open group.
   public func endUndoGrouping() {
     collectChanges()
     ProgrammerError.check(
@@ -72,7 +75,7 @@ extension GraphUndoManager {
     endGroup()
   }
 
-  /// Ends the event: what comes is not undone together with what was.
+  /// Ends the event: later changes are not undone together with earlier ones.
   func endEvent() {
     guard isEventGroupOpen else { return }
     isEventGroupOpen = false
@@ -103,16 +106,17 @@ extension GraphUndoManager {
 // MARK: Registration
 
 extension GraphUndoManager {
-  /// Whether what is registered is kept.
+  /// Whether registrations are recorded.
   public var isUndoRegistrationEnabled: Bool { disableCount == 0 }
 
-  /// Lets what is done from now on be done for good, until ``enableUndoRegistration()`` is called as often as this.
+  /// Stops recording: later changes cannot be undone, until ``enableUndoRegistration()`` has been called as often as
+  /// this.
   public func disableUndoRegistration() {
     collectChanges()
     disableCount += 1
   }
 
-  /// Ends what ``disableUndoRegistration()`` began.
+  /// Reverts one call of ``disableUndoRegistration()``.
   public func enableUndoRegistration() {
     collectChanges()
     ProgrammerError.check(
@@ -122,13 +126,15 @@ extension GraphUndoManager {
     disableCount -= 1
   }
 
-  /// Registers how to take back what the application itself has done, outside of any context.
+  /// Registers an action that reverts something which the application has done outside of any context.
   ///
-  /// A handler that undoes registers how to redo, in the same way. Nothing can be redone once something new is registered.
+  /// A handler that undoes registers its redo in the same way. A new registration removes everything that could be
+  /// redone.
   ///
-  /// - Parameter target: what `handler` is called with. It is not kept: once it is gone, the action does nothing.
+  /// - Parameter target: the argument of `handler`. It is not retained: after it was deallocated, the action does
+  ///   nothing.
   public func registerUndo<Target: AnyObject>(withTarget target: Target, handler: @escaping (Target) -> Void) {
-    // What contexts have changed so far came first.
+    // The changes of contexts so far came first.
     collectChanges()
     register(UndoAction(target, handler))
   }
@@ -144,7 +150,7 @@ extension GraphUndoManager {
     openGroups[openGroups.count - 1].actions.append(action)
   }
 
-  /// Registers what follows from what was done before, to be undone with the newest group.
+  /// Registers a consequence of earlier changes, to be undone with the newest group.
   func registerWithNewest(_ action: UndoAction) {
     guard isUndoRegistrationEnabled, openGroups.isEmpty, let newest = undoGroups.indices.last else {
       return register(action)
@@ -152,20 +158,20 @@ extension GraphUndoManager {
     undoGroups[newest].actions.append(action)
   }
 
-  /// Gives all that was registered, in its order, and forgets it.
+  /// Returns everything that was registered, in its order, and removes it.
   func takeActions() -> [UndoAction] {
     let actions = (undoGroups + openGroups).flatMap(\.actions)
     (undoGroups, openGroups, isEventGroupOpen) = ([], [], false)
     return actions
   }
 
-  /// Forgets all that could be undone or redone. Groups that have begun stay open, and are empty.
+  /// Removes everything that could be undone or redone. Open groups stay open, and are empty.
   public func removeAllActions() {
     collectChanges()
     removeActions { _ in true }
   }
 
-  /// Forgets what would be done to `target`.
+  /// Removes the actions of `target`.
   public func removeAllActions(withTarget target: AnyObject) {
     collectChanges()
     removeActions { $0 === target }
@@ -193,13 +199,13 @@ extension GraphUndoManager {
     return !undoGroups.isEmpty || openGroups.contains { !$0.actions.isEmpty }
   }
 
-  /// How many groups can be undone.
+  /// The number of groups that can be undone.
   public var undoCount: Int {
     collectChanges()
     return undoGroups.count + (openGroups.isEmpty ? 0 : 1)
   }
 
-  /// How many groups can be redone.
+  /// The number of groups that can be redone.
   public var redoCount: Int {
     collectChanges()
     return redoGroups.count
@@ -217,16 +223,16 @@ extension GraphUndoManager {
   /// Whether ``redo()`` is under way.
   public var isRedoing: Bool { activity == .redoing }
 
-  /// Ends the event and takes back the newest group, or does nothing where there is none.
+  /// Ends the event and undoes the newest group, or does nothing if there is none.
   ///
-  /// What was saved is not taken back in the stores: undoing it makes changes, which can be saved.
+  /// Saved changes are not reverted in the stores: undoing them makes changes, which can be saved.
   public func undo() {
     prepare()
     guard let group = undoGroups.popLast() else { return }
     if let inverse = run(group, .undoing) { redoGroups.append(inverse) }
   }
 
-  /// Makes again what the last ``undo()`` took back, or does nothing where there is nothing or something was done since.
+  /// Redoes what the last ``undo()`` reverted, or does nothing if there is nothing or something was changed since.
   public func redo() {
     prepare()
     guard let group = redoGroups.popLast() else { return }
@@ -237,13 +243,13 @@ extension GraphUndoManager {
     ProgrammerError.check(activity == .none, "An action that undoes or redoes must not call undo() or redo() itself.")
     for participant in contexts { participant.context?.finishSaveUnderWay() }
     collectChanges()
-    // What is undone names records as they are called then.
+    // Undoing uses the present ids of records.
     for participant in contexts { participant.context?.followStores() }
     endEvent()
     ProgrammerError.check(openGroups.isEmpty, "A group is open. Call endUndoGrouping() before undoing or redoing.")
   }
 
-  /// Runs the actions of a group, the last one first. What they register takes back what they did.
+  /// Runs the actions of a group, the last one first. The actions that they register revert them.
   private func run(_ group: UndoGroup, _ activity: Activity) -> UndoGroup? {
     self.activity = activity
     openGroups.append(UndoGroup(name: group.name))
@@ -262,19 +268,19 @@ extension GraphUndoManager {
 // MARK: Names
 
 extension GraphUndoManager {
-  /// What the next undo takes back, in the words of the application; empty where it has no name.
+  /// The application's name for the next undo; empty if it has none.
   public var undoActionName: String {
     collectChanges()
     return (openGroups.first ?? undoGroups.last)?.name ?? ""
   }
 
-  /// What the next redo makes again, in the words of the application; empty where it has no name.
+  /// The application's name for the next redo; empty if it has none.
   public var redoActionName: String {
     collectChanges()
     return redoGroups.last?.name ?? ""
   }
 
-  /// Names what the next undo takes back: the outermost group that is open, or the newest.
+  /// Sets the name of the next undo: of the outermost open group, or of the newest.
   public func setActionName(_ name: String) {
     collectChanges()
     if !openGroups.isEmpty {
@@ -312,9 +318,9 @@ extension GraphUndoManager {
     replace(in: &openGroups)
   }
 
-  /// Lets contexts that have noted many ids forget those that nothing names any more which can be undone or redone.
+  /// Makes contexts that have kept many ids remove those to which nothing that can be undone or redone refers.
   private func forgetIDs() {
-    // What is being undone is in no group, and still names some.
+    // The actions that are being undone are in no group, and still refer to some.
     guard activity == .none else { return }
     for participant in contexts {
       guard let context = participant.context, let recorder = context.recorder, recorder.undoManager === self,
@@ -325,7 +331,7 @@ extension GraphUndoManager {
     }
   }
 
-  /// Lets contexts register what they have changed since they last did.
+  /// Makes contexts register their changes since the last registration.
   private func collectChanges() {
     for participant in contexts { participant.context?.registerPendingChanges() }
   }
@@ -333,14 +339,14 @@ extension GraphUndoManager {
 
 // MARK: UndoAction
 
-/// One thing that an undo takes back.
+/// One action of an undo.
 struct UndoAction {
   private enum Body {
     case handler((AnyObject) -> Void)
     case event(GraphEvent)
   }
 
-  /// What it is done to. Where that is gone, there is nothing left to undo.
+  /// The target of the action. If it was deallocated, there is nothing to undo.
   private(set) weak var target: AnyObject?
   private var body: Body
 
@@ -364,19 +370,19 @@ struct UndoAction {
     }
   }
 
-  /// The event of `context` that is reverted, where it is one.
+  /// Returns the event of `context` that is reverted, if it is one.
   func event(of context: ManagedObjectContext) -> GraphEvent? {
     guard target === context, case .event(let event) = body else { return nil }
     return event
   }
 
-  /// Replaces the event that is reverted, where it is one.
+  /// Replaces the event that is reverted, if it is one.
   mutating func replaceEvent(_ transform: (GraphEvent) -> GraphEvent) {
     if case .event(let event) = body { body = .event(transform(event)) }
   }
 }
 
-/// What one undo takes back, in the order in which it was done.
+/// The actions of one undo, in the order in which they were registered.
 struct UndoGroup {
   var name = ""
   var actions: [UndoAction] = []

@@ -1,7 +1,7 @@
 import HeartwoodModel
 
 extension ManagedObject {
-  /// Whether the context has the object, and is not to delete it.
+  /// Whether the context has the object, and will not delete it.
   final var isPresent: Bool { state.isDisjoint(with: [.deleted, .detached, .inaccessible]) }
 
   /// Whether the object is, or was, a record of a store.
@@ -12,7 +12,7 @@ extension ManagedObject {
     if case .changed(let changes) = content { changes.hasUnsettled } else { false }
   }
 
-  /// Whether a property has a value that the next save would write.
+  /// Returns whether a property has a value that the next save would write.
   final func isUnsettled(_ ordinal: Int) -> Bool {
     if case .changed(let changes) = content { changes.isUnsettled(ordinal) } else { false }
   }
@@ -21,14 +21,14 @@ extension ManagedObject {
     if case .changed(let changes) = content { changes.isSettled(ordinal) } else { false }
   }
 
-  /// Lets the value of a property be seen, but not saved.
+  /// Makes the value of a property visible, but not saved.
   final func settle(_ ordinal: Int) {
     guard case .changed(let changes) = content else { return }
     changes.settle(ordinal)
     endChange(changes)
   }
 
-  /// The ids of the objects that relationships lead to, by what has been read or changed.
+  /// The ids of the destinations of all relationships, as read or changed.
   final var linkedIDs: [ManagedObjectID] {
     if isFault { return [] }
     return binding.traits.indices.flatMap { ordinal in
@@ -36,15 +36,15 @@ extension ManagedObject {
     }
   }
 
-  /// Whether a relationship leads to the object of `id`.
+  /// Returns whether the object of `id` is a destination of a relationship.
   final func leads(_ ordinal: Int, to id: ManagedObjectID) -> Bool {
     if case .changed(let changes) = content, let isLinked = changes.isLinked(id, at: ordinal) { return isLinked }
     return value(at: ordinal).objectIDs.contains(id)
   }
 
-  /// Lets the object be one that no store has, with the values that it has.
+  /// Makes the object a new one that no store has, with its present values.
   final func becomeNew(_ binding: EntityBinding) {
-    // What could not be read is lost with the record that had it.
+    // Values that could not be read are lost with their record.
     let values = binding.traits.indices.map { readable(value(at: $0), at: $0) }
     let changes = ObjectChanges(
       newID: .temporary(in: binding.scope),
@@ -58,8 +58,8 @@ extension ManagedObject {
     content = .changed(changes)
   }
 
-  /// Lets an object that its context has let go of, and that may come back, have the id and lead to the objects of records by the ids
-  /// that these have now.
+  /// Updates the id and the relationships of an object that its context has released, and that may be restored, to the
+  /// present ids.
   final func takeNames(_ newID: (ManagedObjectID) -> ManagedObjectID) {
     if isFault { return }
     let id = objectID
@@ -75,19 +75,19 @@ extension ManagedObject {
     content = .changed(changes)
   }
 
-  /// Lets relationships lead to the same objects by the ids that they have now.
+  /// Updates the ids in relationships to the present ones.
   final func renameLinks(_ newestID: (ManagedObjectID) -> ManagedObjectID) {
     for (ordinal, value) in renamedLinks(newestID) { set(value, at: ordinal) }
   }
 
-  /// Lets relationships that have no inverse lead to other objects.
+  /// Redirects relationships without an inverse to other objects.
   final func redirectOneWayLinks(_ newID: (ManagedObjectID) -> ManagedObjectID) {
     for (ordinal, value) in renamedLinks(newID) where binding.traits[ordinal].inverseOrdinal == nil {
       set(value, at: ordinal)
     }
   }
 
-  /// Where the relationships lead, by other ids, that lead to objects which have such.
+  /// Returns the relationships whose destinations have other ids, with these.
   private func renamedLinks(_ newID: (ManagedObjectID) -> ManagedObjectID) -> [(ordinal: Int, value: PropertyValue)] {
     binding.traits.indices.filter { binding.traits[$0].attributeType == nil }.compactMap { ordinal in
       let old = value(at: ordinal)

@@ -2,9 +2,10 @@ import HeartwoodModel
 import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// What remembers how to take back the changes of this context; nil, as at first, means that they cannot be taken back.
+  /// The undo manager of this context; nil, the default, means that changes cannot be undone.
   ///
-  /// With one, the context keeps the objects that can be undone, and notes the old value of each property that changes.
+  /// With one, the context retains the objects whose changes can be undone, and records the old value of each property
+  /// that changes.
   public var undoManager: GraphUndoManager? {
     get { recorder?.undoManager }
     set {
@@ -16,20 +17,20 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Takes back what the newest group of the undo manager did. It does nothing without an undo manager.
+  /// Undoes the newest group of the undo manager. Without an undo manager, it does nothing.
   public func undo() {
     undoManager?.undo()
   }
 
-  /// Makes again what the last ``undo()`` took back. It does nothing without an undo manager.
+  /// Redoes what the last ``undo()`` reverted. Without an undo manager, it does nothing.
   public func redo() {
     undoManager?.redo()
   }
 
-  /// Ends the event: what has changed up to here is undone together, and apart from what comes, and those who listen are told; see
-  /// ``objectsDidChange``.
+  /// Ends the event: changes up to here are undone together, and separately from later ones, and observers are
+  /// notified; see ``objectsDidChange``.
   ///
-  /// Saving, undoing and redoing do it as well.
+  /// Saving, undoing and redoing do this too.
   public func processPendingChanges() {
     registerPendingChanges()
     undoManager?.endEvent()
@@ -37,13 +38,13 @@ extension ManagedObjectContext {
     tidy(andLookAt: 256)
   }
 
-  /// Tells the undo manager what has changed since it was last told.
+  /// Registers the changes since the last call with the undo manager.
   func registerPendingChanges() {
     guard let recorder, let event = recorder.takeEvent() else { return }
     recorder.undoManager.register(UndoAction(self, reverting: event))
   }
 
-  /// Lets nothing that has happened in this context be undone.
+  /// Makes everything that has happened in this context so far permanent: it can no longer be undone.
   func forgetUndo() {
     guard let recorder else { return }
     recorder.forgetEvent()
@@ -55,15 +56,15 @@ extension ManagedObjectContext {
 // MARK: Reverting
 
 extension ManagedObjectContext {
-  /// Takes back what an event did. It is an event as well, which takes this back.
+  /// Reverts an event. This is an event too, which reverts the reversal.
   ///
-  /// Values are put back as they were at both ends of each relationship, with their order. Where something that is not undone here
-  /// has changed a relationship since, the ends are made to agree.
+  /// Values are restored at both ends of each relationship, with their order. If something that is not undone here has
+  /// changed a relationship since, the ends are made consistent.
   func revert(_ event: GraphEvent) {
     guard let recorder else { return }
     revive(event.deletions, recorder)
     let edits = event.edits.filter { $0.object.isPresent }.map { $0.map(recorder.newestID) }
-    // Most often nothing has come between, and there is nothing to mend.
+    // Most often nothing has changed since, and there is nothing to make consistent.
     let strays = edits.allSatisfy(\.isExpected) ? [] : edits.map { ($0, $0.movedIDs) }
     for edit in edits { edit.revert { mayLead(edit.object, edit.ordinal, to: $0) } }
     let uninserted = event.insertions.filter(\.isPresent)
@@ -76,14 +77,14 @@ extension ManagedObjectContext {
     registerPendingChanges()
   }
 
-  /// Whether a relationship may lead to the object of `id`: it is there, or its deletion leaves such links as they are, and so did what was
-  /// saved since.
+  /// Returns whether a relationship may refer to the object of `id`: the object exists, or its deletion leaves such
+  /// references, and so did later saves.
   func mayLead(_ object: ManagedObject, _ ordinal: Int, to id: ManagedObjectID) -> Bool {
     switch look(for: id) {
     case .present(let other) where other.isPresent: return true
     case .present, .gone: break
     case .unreadable(let error):
-      // Whether it is there is known before the next save.
+      // Whether it exists is determined before the next save.
       postponeOtherEnd(of: object, ordinal, id, error)
       return true
     }
@@ -109,22 +110,23 @@ extension ManagedObjectContext {
 // MARK: Coming and going
 
 extension ManagedObjectContext {
-  /// Takes an object out without a word to those that lead to it.
+  /// Removes an object without updating the objects that refer to it.
   private func remove(_ object: ManagedObject) {
     if object.isFault { object.fireFault() }
     markDeleted(object)
   }
 
-  /// Lets an object lead to none of those that would deny its deletion: before its insertion it did not. A deletion that is made again
-  /// is denied as it was.
+  /// Removes the destinations of an object that would deny its deletion: before its insertion, it did not have them. A
+  /// deletion that is redone is denied as before.
   private func unlinkDenial(of object: ManagedObject) {
     for (ordinal, property) in object.entity.properties.enumerated() where property.relationship?.deleteRule == .deny {
-      // try?: leading nowhere is always allowed, and what cannot be read is postponed.
+      // try?: an empty relationship is always allowed, and work on records that cannot be read is postponed.
       try? object.relate(ordinal, to: [])
     }
   }
 
-  /// Brings deleted objects back. Those whose deletion was saved are new ones with new ids, which all that lead to them learn.
+  /// Restores deleted objects. Those whose deletion was saved are inserted with new ids, which replace the former ones
+  /// in all references.
   private func revive(_ objects: [ManagedObject], _ recorder: EventRecorder) {
     var renamed: [ManagedObjectID: ManagedObject] = [:]
     for object in objects where !object.isPresent {
@@ -156,14 +158,14 @@ extension ManagedObjectContext {
   }
 }
 
-// MARK: Doing wholly
+// MARK: All or nothing
 
 extension ManagedObjectContext {
-  /// Does something to the objects of the context, and takes all of it back where it throws, as an undo does.
+  /// Changes objects of the context, and reverts all changes if `body` throws, as an undo does.
   ///
-  /// Its changes are recorded in a place of their own meanwhile, whether the context has an undo manager or not. That one gets them in the
-  /// end where they stay, as part of the current event, and learns nothing of them where they do not. What others have saved is taken in
-  /// before and after, not in between: it would be taken back too.
+  /// The changes are recorded separately meanwhile, whether or not the context has an undo manager. If they stay, the
+  /// undo manager gets them as part of the current event; if not, it gets none. Saves of others are merged before and
+  /// after, not in between: they would be reverted too.
   package func doingWholly<Result>(_ body: () throws -> Result) throws -> Result {
     try prepare()
     registerPendingChanges()

@@ -1,11 +1,11 @@
 import HeartwoodModel
 
-/// What an event did to one property of an object.
+/// The change of one property of an object by an event.
 struct PropertyEdit {
   let object: ManagedObject
   let ordinal: Int
   private var change: Change
-  /// Whether the value before needed no saving.
+  /// Whether the former value needed no saving.
   private let wasSettled: Bool
 
   private enum Change {
@@ -13,7 +13,7 @@ struct PropertyEdit {
     case list(ListEdit)
   }
 
-  /// What made the value of today of `image`; nil where it is the same.
+  /// Creates the edit from `image` to the present value; nil if it is the same.
   init?(_ object: ManagedObject, _ ordinal: Int, since image: PropertyImage) {
     self.object = object
     self.ordinal = ordinal
@@ -32,7 +32,7 @@ struct PropertyEdit {
 }
 
 extension PropertyEdit {
-  /// The objects that reverting the edit lets come or go, whatever the property is now.
+  /// The objects that reverting the edit adds or removes, whatever the present value is.
   var movedIDs: [ManagedObjectID] {
     switch change {
     case .value(let before, let after): before.objectIDs + after.objectIDs + object.value(at: ordinal).objectIDs
@@ -40,7 +40,7 @@ extension PropertyEdit {
     }
   }
 
-  /// The ids that the edit names.
+  /// The ids in the edit.
   var ids: [ManagedObjectID] {
     switch change {
     case .value(let before, let after): before.objectIDs + after.objectIDs
@@ -48,7 +48,7 @@ extension PropertyEdit {
     }
   }
 
-  /// The same edit with other ids.
+  /// Returns the same edit with other ids.
   func map(_ transform: (ManagedObjectID) -> ManagedObjectID) -> PropertyEdit {
     var edit = self
     switch change {
@@ -60,7 +60,7 @@ extension PropertyEdit {
 
   private var isOrdered: Bool { object.binding.traits[ordinal].isOrdered }
 
-  /// Whether the property is as the edit left it. Attributes count as such: nothing depends on them.
+  /// Whether the property is as the edit left it. Attributes always count as such: nothing depends on them.
   var isExpected: Bool {
     switch change {
     case .value(_, let after):
@@ -70,8 +70,8 @@ extension PropertyEdit {
     }
   }
 
-  /// Takes the edit back, whatever the other end of a relationship says; that has an edit of its own. Objects for which `mayLead`
-  /// is false stay out.
+  /// Reverts the edit, whatever the other end of a relationship refers to; that end has an edit of its own. Objects for
+  /// which `mayLead` returns false are left out.
   func revert(mayLead: (ManagedObjectID) -> Bool) {
     switch change {
     case .value(let before, _):
@@ -85,7 +85,7 @@ extension PropertyEdit {
 }
 
 extension PropertyValue {
-  /// The value with other ids.
+  /// Returns the value with other ids.
   func map(_ transform: (ManagedObjectID) -> ManagedObjectID) -> PropertyValue {
     switch self {
     case .toOne(let id): .toOne(transform(id))
@@ -97,16 +97,16 @@ extension PropertyValue {
 
 // MARK: ListEdit
 
-/// What makes one list of ids of another: a run of ids that another run takes the place of.
+/// The difference between two lists of ids: a run of ids that replaces another run.
 struct ListEdit {
   private let start: Int
-  /// The ids of the run that was there before.
+  /// The ids of the former run.
   let before: [ManagedObjectID]
   private let after: [ManagedObjectID]
   /// The count of the whole list after the edit.
   private let countAfter: Int
 
-  /// What makes `after` of `before`. O(n).
+  /// Creates the edit from `before` to `after`. O(n).
   init(from before: [ManagedObjectID], to after: [ManagedObjectID]) {
     let limit = min(before.count, after.count)
     var start = 0
@@ -128,19 +128,19 @@ struct ListEdit {
 }
 
 extension ListEdit {
-  /// Whether both lists are the same; in one without an order, whether they have the same ids.
+  /// Returns whether both lists are the same; for an unordered relationship, whether they have the same ids.
   func isEmpty(isOrdered: Bool) -> Bool {
     if before.count != after.count { return false }
     return before.isEmpty || (!isOrdered && Set(before) == Set(after))
   }
 
-  /// The ids that came or went, or changed their places.
+  /// The ids that were added, removed, or moved.
   var ids: [ManagedObjectID] { before + after }
 
-  /// The same edit with other ids.
+  /// Returns the same edit with other ids.
   func map(_ transform: (ManagedObjectID) -> ManagedObjectID) -> ListEdit { ListEdit(self, transform) }
 
-  /// Whether `list` is as the edit left it.
+  /// Returns whether `list` is as the edit left it.
   func isExpected(in list: ObjectIDList, isOrdered: Bool) -> Bool {
     guard isOrdered else {
       let kept = Set(after)
@@ -150,7 +150,7 @@ extension ListEdit {
     return list.ids[start...].starts(with: after)
   }
 
-  /// Takes the edit back, with `before` as the run that was there before: as many of its ids as can come back.
+  /// Reverts the edit, with `before` as the former run: as many of its ids as can be restored.
   func revert(_ list: inout ObjectIDList, to before: [ManagedObjectID], isOrdered: Bool) {
     if isOrdered, isExpected(in: list, isOrdered: true) {
       var ids = list.ids

@@ -1,7 +1,7 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Finds the objects that lead to others by ids which these no longer have.
+/// Finds the objects that refer to others by ids which these no longer have.
 struct Referrers {
   private let context: ManagedObjectContext
 
@@ -9,7 +9,7 @@ struct Referrers {
     self.context = context
   }
 
-  /// The objects that lead to those of `renamed`, which has them by the ids that they had. O(records of the entities
+  /// Returns the objects that refer to those of `renamed`, whose keys are the former ids. O(records of the entities
   /// that have relationships without an inverse to them).
   func objects(leadingTo renamed: [ManagedObjectID: ManagedObject]) -> Set<ManagedObject> {
     if renamed.isEmpty { return [] }
@@ -66,7 +66,7 @@ extension Referrers {
         try binding.synchronize()
         try binding.readWhole()
       } catch {
-        // What leads to the former ids would lead nowhere.
+        // References by the former ids would have no destination.
         context.postpone(.referrers(renamed), .unreadable(Array(renamed.keys), error))
         continue
       }
@@ -80,7 +80,7 @@ extension Referrers {
 }
 
 extension EntityBinding {
-  /// The rows of the records with relationships at `ordinals` that lead to one of `ids`.
+  /// Returns the rows of the records with relationships at `ordinals` that refer to one of `ids`.
   fileprivate func rows(leadingTo ids: [ManagedObjectID: ManagedObject], by ordinals: [Int]) -> [RowID] {
     table.liveRows.filter { row in
       ordinals.contains { ordinal in

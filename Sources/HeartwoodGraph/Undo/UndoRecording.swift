@@ -1,12 +1,12 @@
-/// Who notes what the changes of a context were before, so that they can be undone.
+/// Records the state of a context before its changes, so that they can be undone.
 ///
-/// Objects ask the context's ``ContextNotes`` first whether somebody does: that is always up to date.
+/// Objects check the context's ``ContextNotes`` first, whose flag for this is always up to date.
 final class UndoRecording {
-  /// What the current event has changed; nil if nothing can be undone.
+  /// The changes of the current event; nil if nothing can be undone.
   private(set) var recorder: EventRecorder? {
     didSet { notes.record(recorder != nil) }
   }
-  /// Whether what happens now is taken back as a whole if it fails. What others have done waits meanwhile.
+  /// Whether the current changes are reverted as a whole if they fail. Changes of others wait meanwhile.
   private(set) var isWhole = false
   private let notes: ContextNotes
 
@@ -16,10 +16,10 @@ final class UndoRecording {
 }
 
 extension UndoRecording {
-  /// Notes changes for an undo manager from now on, or for none.
+  /// Records changes for an undo manager from now on, or for none.
   func record(for undoManager: GraphUndoManager?) { recorder = undoManager.map(EventRecorder.init) }
 
-  /// Calls `body`, whose changes cannot be undone, nor taken back with others.
+  /// Calls `body`, whose changes cannot be undone, nor reverted with others.
   func withoutRecording(_ body: () -> Void) {
     let former = recorder
     recorder = nil
@@ -27,7 +27,7 @@ extension UndoRecording {
     recorder = former
   }
 
-  /// Calls `body`, whose changes are noted in a place of their own, as a whole.
+  /// Calls `body`, whose changes are recorded separately, as a whole.
   func recordingWholly<Result>(
     in inner: EventRecorder,
     _ body: (_ outer: EventRecorder?) throws -> Result

@@ -3,13 +3,13 @@ import HeartwoodStore
 
 /// Computes the derived attributes of the records that a batch writes, and of those that depend on them, on tables.
 ///
-/// The batch's changes are made in copies of the tables; what is derived there is put among the changes.
+/// The batch's changes are applied to copies of the tables; derived values are added to the changes.
 struct BatchDerivation {
   /// Records of one entity that have been written.
   struct WrittenRows {
     let entity: EntityDescription
     let rows: [RowID]
-    /// The properties that may have other values than before; nil where records were inserted or deleted.
+    /// The properties that may have other values than before; nil if records were inserted or deleted.
     let ordinals: Set<Int>?
     var areDeleted = false
   }
@@ -17,22 +17,22 @@ struct BatchDerivation {
   private let derived: DerivedAttributes
   /// The records without the batch.
   private let before: StoreContents
-  /// The records with the batch, and with what has been derived so far.
+  /// The records with the batch, and with the values that have been derived so far.
   private var after: StoreContents
   private let applied: AppliedChanges
-  /// Whether records whose derived values change get the time of it.
+  /// Whether records whose derived values change get the current time.
   private var tellsTime = true
   /// The rows whose time of writing is that of the batch, by entity ordinal.
   private var timedRows: [Int: Set<RowID>] = [:]
-  /// What has been derived of records that there were before, by entity ordinal and group.
+  /// The derived values of records that existed before, by entity ordinal and group.
   private var updates: [Int: [Int: UpdatedGroup]] = [:]
-  /// The rows that have been looked at, of entities in which not every derived value will do, by entity ordinal.
+  /// The rows whose values have been checked, for entities whose derived attributes have rules, by entity ordinal.
   private var checkedRows: [Int: Set<RowID>] = [:]
 
   /// - Parameters:
   ///   - contents: the records of the store without the batch.
-  ///   - typeDescription: what the store is.
-  /// - Throws: ``PersistenceError/Code/saveConflict`` where records are other than the changes were made on.
+  ///   - typeDescription: the type of the store.
+  /// - Throws: ``PersistenceError/Code/saveConflict`` if records are not those on which the changes were made.
   init(
     _ derived: DerivedAttributes,
     _ changes: ChangeSet,
@@ -45,9 +45,10 @@ struct BatchDerivation {
     applied = try after.apply(changes, typeDescription: typeDescription)
   }
 
-  /// Computes all there is to compute.
+  /// Computes all derived attributes that the batch affects.
   ///
-  /// - Throws: ``PersistenceError/Code/saveNeverSettles``; ``PersistenceError/Code/validationFailed`` where a value breaks a rule.
+  /// - Throws: ``PersistenceError/Code/saveNeverSettles``; ``PersistenceError/Code/validationFailed`` if a value
+  ///   violates a rule.
   mutating func run() throws(PersistenceError) {
     let written = writtenRows
     for rows in written where !rows.areDeleted { note(rows) }
@@ -55,7 +56,7 @@ struct BatchDerivation {
     try check()
   }
 
-  /// Computes the derived attributes of rows, and of what depends on them, until nothing changes.
+  /// Computes the derived attributes of rows, and of those that depend on them, until nothing changes.
   private mutating func settle(_ targets: [Int: Set<RowID>]) throws(PersistenceError) {
     var written = derive(targets)
     for _ in 0..<DerivedAttributes.mostRounds {
@@ -71,7 +72,7 @@ struct BatchDerivation {
     timedRows[written.entity.ordinal, default: []].formUnion(written.rows)
   }
 
-  /// What the batch itself has written.
+  /// The rows that the batch itself has written.
   private var writtenRows: [WrittenRows] {
     let inserted = applied.insertedRows.sorted { $0.key < $1.key }.map { ordinal, rows in
       WrittenRows(entity: before.model.entities[ordinal], rows: Array(rows), ordinals: nil)
@@ -92,10 +93,10 @@ struct BatchDerivation {
   }
 }
 
-// MARK: What depends on what
+// MARK: Dependencies
 
 extension BatchDerivation {
-  /// The rows whose derived attributes may have other values now, by entity ordinal.
+  /// Returns the rows whose derived attributes may have other values now, by entity ordinal.
   private func targets(of written: [WrittenRows]) -> [Int: Set<RowID>] {
     var targets: [Int: Set<RowID>] = [:]
     for rows in written {
@@ -113,7 +114,7 @@ extension BatchDerivation {
     return targets
   }
 
-  /// The records from which a way leads to some that have been written.
+  /// Returns the records from which a path reaches one of the written records.
   private func origins(
     of written: WrittenRows,
     _ path: FetchDependencies.DependencyPath,
@@ -137,7 +138,7 @@ extension StoreContents {
 // MARK: All records
 
 extension BatchDerivation {
-  /// The records with all derived attributes computed anew, but for those that tell when a record was saved. Values are not checked.
+  /// Returns the records with all derived attributes computed anew, except times of saves. Values are not checked.
   ///
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``.
   static func derivingAll(_ derived: DerivedAttributes, of contents: StoreContents) throws -> StoreContents {
@@ -147,7 +148,7 @@ extension BatchDerivation {
     return derivation.after
   }
 
-  /// Makes sure that derived attributes have values that they may have.
+  /// Checks that derived attributes have valid values.
   ///
   /// - Throws: ``PersistenceError/Code/validationFailed``.
   static func checkAll(_ derived: DerivedAttributes, of contents: StoreContents) throws {
@@ -160,7 +161,7 @@ extension BatchDerivation {
     try self.init(derived, ChangeSet(), of: contents, typeDescription: InMemoryStore.typeDescription)
   }
 
-  /// All rows of the entities that `isIncluded` wants, by entity ordinal.
+  /// Returns all rows of the entities for which `isIncluded` returns true, by entity ordinal.
   private func allRows(
     where isIncluded: (EntityDescription, [DerivedAttributes.Attribute]) -> Bool
   ) -> [Int: Set<RowID>] {
@@ -172,7 +173,7 @@ extension BatchDerivation {
 extension QueryTables {
   private static let subjectsPerTask = 1 << 12
 
-  /// The records to which a relationship of `subjects` leads; on all processors where they are many.
+  /// Returns the destinations of a relationship of `subjects`; if there are many, on all processors.
   fileprivate func destinations(of subjects: Set<Subject>, over ordinal: Int) -> Set<Subject> {
     let all = Array(subjects)
     let parts = Parallel.map((all.count + Self.subjectsPerTask - 1) / Self.subjectsPerTask) { task in
@@ -182,7 +183,8 @@ extension QueryTables {
     return Set(parts.joined())
   }
 
-  /// The records from which a relationship without an inverse leads to one of `subjects`: all of the entity are looked through.
+  /// Returns the records that refer to one of `subjects` by a relationship without an inverse: it searches all records
+  /// of the entity.
   fileprivate func owners(
     of subjects: Set<Subject>,
     over step: FetchDependencies.Step,
@@ -210,7 +212,7 @@ extension QueryTables {
 // MARK: Computing
 
 extension BatchDerivation {
-  /// Computes the derived attributes of rows; returns those that have changed.
+  /// Computes the derived attributes of rows, and returns those that have changed.
   private mutating func derive(_ targets: [Int: Set<RowID>]) -> [WrittenRows] {
     let tables = after.queryTables
     return targets.sorted { $0.key < $1.key }.compactMap { ordinal, rows in
@@ -224,7 +226,7 @@ extension BatchDerivation {
     }
   }
 
-  /// What derived attributes have to become.
+  /// Returns the changes of derived attributes.
   private func changes(
     of rows: [RowID],
     _ attributes: [DerivedAttributes.Attribute],
@@ -242,7 +244,7 @@ extension BatchDerivation {
         if let change { changes.append((attribute.ordinal, change)) }
       }
       for (place, attribute) in settled.enumerated() { derive(attribute, values[index * settled.count + place]) }
-      // The time of a save is that of what is saved.
+      // Attributes that depend on the time are updated only in records that are written.
       if tellsTime, !changes.isEmpty || timedRows[entityOrdinal]?.contains(row) ?? false {
         for attribute in timed { derive(attribute, evaluator.value(attribute.plan, subject).scalar) }
       }
@@ -250,7 +252,7 @@ extension BatchDerivation {
     }
   }
 
-  /// Makes changes; nil where there are none.
+  /// Applies changes; returns nil if there are none.
   private mutating func put(_ changes: [NodeTable.RowUpdate], into entity: EntityDescription) -> WrittenRows? {
     if changes.isEmpty { return nil }
     let old = before.tables[entity.ordinal]
@@ -283,7 +285,7 @@ extension BatchDerivation {
     try faults.check()
   }
 
-  /// The ids of the records that there were before and that have other derived values now.
+  /// The ids of the records that existed before and whose derived values have changed.
   var updatedObjectIDs: Set<ManagedObjectID> {
     var ids: Set<ManagedObjectID> = []
     for (ordinal, groups) in updates {
@@ -296,7 +298,7 @@ extension BatchDerivation {
     return ids
   }
 
-  /// The batch's changes, and with them what was derived.
+  /// The batch's changes, including the derived values.
   var changes: ChangeSet {
     var columns = applied.columns
     for (ordinal, derived) in updates {
@@ -323,7 +325,7 @@ extension BatchDerivation {
 }
 
 extension EntityDescription {
-  /// Whether there are values that a derived attribute must not have.
+  /// Returns whether a derived attribute has rules that a value may violate.
   fileprivate func asksMuch(of attributes: [DerivedAttributes.Attribute]) -> Bool {
     attributes.contains { attribute in
       !traits[attribute.ordinal].isOptional || ruledAttributes.contains { $0.ordinal == attribute.ordinal }

@@ -61,7 +61,7 @@ extension BatchPass {
     let empty = BatchRow(entity: entity)
     let toOnes = entity.traits.indices.filter { entity.traits[$0].isToOne && !entity.traits[$0].isTransient }
     let screen = ValueScreen(entity)
-    // What is derived is checked once it has been.
+    // Derived values are checked after they have been computed.
     let derivedNames = Set(entity.attributes.filter { $0.derivationExpression != nil }.map(\.name))
     let temporary = ObjectIDScope(storeIdentifier: nil, entity: entity)
     var faults = BatchFaults()
@@ -84,7 +84,7 @@ extension BatchPass {
 }
 
 extension BatchPass {
-  /// Whether a relationship leads to a record of the same store, and of the right entity.
+  /// Checks that the destinations of a relationship are in the same store, and of the right entity.
   private func check(
     _ value: PropertyValue,
     _ ordinal: Int,
@@ -118,10 +118,10 @@ extension InsertedRows {
 
 // MARK: Reading
 
-// What a batch looks at beside the records that it is about: of a store that reads as needed no more than that.
+// The records that a batch reads besides those that it writes: in a store that reads on demand, only these are read.
 
 extension BatchPass {
-  /// The records that a deletion looks at.
+  /// Returns the tables of the records that a deletion reads.
   func tables(of store: PersistentStore, reachedFrom rows: [Int: [RowID]]) throws -> QueryTables {
     guard store.engine.readsAsNeeded else { return try tables(of: store) }
     var reach = DeletionReach(store.engine, model)
@@ -129,7 +129,7 @@ extension BatchPass {
     return try knownTables(of: store)
   }
 
-  /// The records that an insertion looks at.
+  /// Returns the tables of the records that an insertion reads.
   func tables(of store: PersistentStore, lookedAtBy upsert: BatchUpsert) throws -> QueryTables {
     if !upsert.rows.entity.hasStoredRelationships, !upsert.hasUpdates { return emptyTables(of: store) }
     guard store.engine.readsAsNeeded else { return try tables(of: store) }
@@ -138,14 +138,14 @@ extension BatchPass {
     return try knownTables(of: store)
   }
 
-  /// The records of a store that have been read.
+  /// Returns the records of a store that have been read already.
   private func knownTables(of store: PersistentStore) throws -> QueryTables {
     let kept = Set(store.entities.map(\.ordinal))
     let known = try model.entities.map { kept.contains($0.ordinal) ? try store.engine.knownTable(of: $0).table : nil }
     return QueryTables(tables: known, scopes: store.engine.scopes)
   }
 
-  /// What a store without any record would be searched in.
+  /// Returns tables without any record.
   private func emptyTables(of store: PersistentStore) -> QueryTables {
     QueryTables(tables: model.entities.map { _ in nil }, scopes: store.engine.scopes)
   }
@@ -166,15 +166,15 @@ extension ChangeSet {
 
 // MARK: BatchUpsert
 
-/// The new records of a batch, and what becomes of those whose values must be unique and are not.
+/// The new records of a batch, and the resolution of their constraint conflicts.
 struct BatchUpsert {
-  /// Where a new record is: a group, and a row in it.
+  /// The place of a new record: a group, and a row in it.
   private struct Place: Hashable {
     let group: Int
     let row: Int
   }
 
-  /// What takes the values of a new record.
+  /// The record that takes the values of a new record.
   private enum Target {
     case new(Place)
     case stored(ManagedObjectID)
@@ -182,7 +182,7 @@ struct BatchUpsert {
 
   /// The records that are still to be inserted.
   private(set) var rows: InsertedRows
-  /// The values that records take which are there already, by property ordinal.
+  /// The values that existing records take, by property ordinal.
   private(set) var updates: [ManagedObjectID: [Int: PropertyValue]] = [:]
   private let policy: MergePolicy
   private let scopes: [ObjectIDScope]
@@ -193,12 +193,12 @@ struct BatchUpsert {
     self.scopes = scopes
   }
 
-  /// Whether records that are there already take values.
+  /// Whether existing records take values.
   var hasUpdates: Bool { updates.contains { !$0.value.isEmpty } }
 
-  /// The new values of records that are there already.
+  /// Returns the updates of existing records.
   ///
-  /// - Throws: ``PersistenceError/Code/saveConflict`` where one is gone meanwhile.
+  /// - Throws: ``PersistenceError/Code/saveConflict`` if one of them was deleted meanwhile.
   func recordUpdates(in tables: QueryTables) throws(PersistenceError) -> [RecordUpdate] {
     var records: [(subject: QueryTables.Subject, update: RecordUpdate)] = []
     for (id, values) in updates where !values.isEmpty {
@@ -216,9 +216,9 @@ struct BatchUpsert {
 // MARK: Conflicts
 
 extension BatchUpsert {
-  /// Lets the policy decide what becomes of records that collide.
+  /// Resolves conflicting records by the merge policy.
   ///
-  /// - Throws: `error` where the policy fails one of them, and what the policy throws. Nothing has changed then.
+  /// - Throws: `error` if the policy rejects one of them, and the errors of the policy. Then nothing has changed.
   mutating func resolve(_ error: PersistenceError) throws {
     let conflicts = error.context.constraintConflicts
     let resolutions = try conflicts.map { try policy.constraintResolution($0) }
@@ -227,7 +227,7 @@ extension BatchUpsert {
     var changes = Changes()
     for (conflict, resolution) in zip(conflicts, resolutions) {
       guard let place = places[conflict.objectID] else {
-        // A record that is there collides by the values that it has taken.
+        // An existing record conflicts through the values that it has taken.
         if resolution == .updateConflicting { throw error }
         drop(conflict.constraint, of: conflict.objectID)
         continue
@@ -240,20 +240,20 @@ extension BatchUpsert {
     rows = rebuilt(changes)
   }
 
-  /// What is done with the new records of one attempt.
+  /// The changes of new records in one attempt.
   private struct Changes {
-    /// The records that are not inserted, and what has taken their values.
+    /// The records that are not inserted, and the records that have taken their values.
     var targets: [Place: Target] = [:]
-    /// New records that have other values.
+    /// The new records whose values have changed.
     var values: [Place: [PropertyValue]] = [:]
 
-    /// What is inserted or there, where `target` itself is not.
+    /// Returns the record that is inserted or exists in place of `target`.
     func end(of target: Target) -> Target {
       if case .new(let place) = target, let next = targets[place] { next } else { target }
     }
   }
 
-  /// Where new records are.
+  /// Returns the places of new records.
   private func places(of ids: Set<ManagedObjectID>) -> [ManagedObjectID: Place] {
     var places: [ManagedObjectID: Place] = [:]
     for (ordinal, group) in rows.groups.enumerated() {
@@ -272,7 +272,7 @@ extension BatchUpsert {
     }
   }
 
-  /// Lets a record take values, nil ones left out.
+  /// Gives values to a record; nil values are ignored.
   private mutating func give(_ values: [PropertyValue], to target: Target, _ changes: inout Changes) {
     switch target {
     case .new(let place):
@@ -291,7 +291,7 @@ extension BatchUpsert {
     }
   }
 
-  /// The records that are left, with their new values.
+  /// Returns the remaining records, with their new values.
   private func rebuilt(_ changes: Changes) -> InsertedRows {
     var left = RowGroupListBuilder(entity: rows.entity)
     for (ordinal, group) in rows.groups.enumerated() {
@@ -311,7 +311,7 @@ extension BatchUpsert {
 }
 
 extension PropertyValue {
-  /// Whether there is no value, or no object.
+  /// Whether there is no value, or no destination.
   fileprivate var isNothing: Bool {
     if case .toMany(let ids) = self { ids.isEmpty } else { isNull }
   }

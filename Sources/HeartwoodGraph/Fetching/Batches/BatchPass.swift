@@ -1,7 +1,7 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// What lets records stay in their rows until a batch is done.
+/// Keeps records in their rows until a batch is done.
 private final class KeptRows {
   var keepers: [RowKeeper] = []
 }
@@ -10,9 +10,9 @@ private final class KeptRows {
 struct BatchPass {
   let coordinator: PersistentStoreCoordinator
   let origin: SaveOrigin
-  /// What becomes of new records whose values must be unique and are not.
+  /// The policy that resolves constraint conflicts of new records.
   let mergePolicy: MergePolicy
-  /// What is changed is told by rows.
+  /// The changes refer to rows.
   private let kept = KeptRows()
   var model: ManagedObjectModel { coordinator.managedObjectModel }
 
@@ -22,13 +22,13 @@ struct BatchPass {
     self.mergePolicy = mergePolicy
   }
 
-  /// How often a batch is tried where others save in between.
+  /// The number of attempts to execute a batch if other saves come between.
   private static let mostAttempts = 10
 
-  /// Saves what `changes` makes of the store's records as they are now, with what is derived of it, again and again while others are
-  /// faster.
+  /// Saves the changes that `changes` returns for the store's current records, with the derived attributes. It tries
+  /// again if another save comes between.
   ///
-  /// - Parameter resolve: sees to it that the next changes have no values that must be unique and are not, or throws.
+  /// - Parameter resolve: resolves a constraint conflict for the next attempt, or throws.
   func save(
     to store: PersistentStore,
     _ result: inout BatchResult,
@@ -56,7 +56,7 @@ struct BatchPass {
     }
   }
 
-  /// Puts the derived attributes of what a batch writes, and of what depends on that, among the changes.
+  /// Adds the derived attributes that a batch affects to its changes.
   private func derive(from changes: inout ChangeSet, in store: PersistentStore, _ result: inout BatchResult) throws {
     guard let derived = try coordinator.derivedAttributes(),
       changes.writtenEntityOrdinals.contains(where: { derived.depend(on: model.entities[$0]) })
@@ -72,7 +72,8 @@ struct BatchPass {
     if !result.changes.isEmpty { result.changes.records.updated.formUnion(derivation.updatedObjectIDs) }
   }
 
-  /// Does a batch in one store after the other. Those who listen are told what was done, also where a later store fails.
+  /// Executes a batch in one store after the other. Observers are notified of what was done even if a later store
+  /// fails.
   private func inEach(
     _ stores: [PersistentStore],
     _ type: BatchResultType,
@@ -92,7 +93,7 @@ struct BatchPass {
     if !result.changes.isEmpty { coordinator.saveBroadcast.send(result.changes) }
   }
 
-  /// Tells those who listen what was done.
+  /// Notifies observers, and returns the result.
   func finish(_ result: BatchResult, _ type: BatchResultType) -> BatchResult {
     tell(result)
     if type == .objectIDs { return result }
@@ -101,10 +102,10 @@ struct BatchPass {
     return told
   }
 
-  /// Whether ids are to be made, for the result or for those who listen.
+  /// Returns whether ids are needed, for the result or for observers.
   func needsIDs(_ type: BatchResultType) -> Bool { type == .objectIDs || coordinator.saveBroadcast.isHeard }
 
-  /// The entity that a batch is about, in stores that are looked at first: what others have saved is part of it.
+  /// Returns the entity of a batch, after looking for saves of other processes in the stores.
   func entity(named name: String) throws(PersistenceError) -> EntityDescription {
     if kept.keepers.isEmpty {
       try coordinator.followOthers()
@@ -113,7 +114,7 @@ struct BatchPass {
     return try model.knownEntity(named: name)
   }
 
-  /// The stores that may have records of one of `entities`.
+  /// Returns the stores that may have records of one of `entities`.
   func stores(
     _ affected: [PersistentStore]?,
     keeping entities: [EntityDescription]
@@ -128,7 +129,7 @@ struct BatchPass {
     }
   }
 
-  /// All records of a store.
+  /// Returns all records of a store.
   func tables(of store: PersistentStore) throws -> QueryTables {
     let kept = Set(store.entities.map(\.ordinal))
     return QueryTables(
@@ -137,10 +138,10 @@ struct BatchPass {
     )
   }
 
-  /// The records of entities that a batch is about: those that the store finds, where it can tell which these are; otherwise those that are
-  /// found among all.
+  /// Returns the records of entities that a batch affects: as found by the store, if it can find them; otherwise by
+  /// searching all.
   ///
-  /// - Parameter others: the entities, by ordinal, of which records are looked at for the records that are found.
+  /// - Parameter others: the entities, by ordinal, whose records are read for the found records.
   private func choice(
     from store: PersistentStore,
     where predicate: FetchPredicate?,
@@ -161,7 +162,7 @@ struct BatchPass {
     return BatchChoice(tables: tables, queries: queries)
   }
 
-  /// What a batch is about of one entity; nil where further records tell.
+  /// Returns the affected records of one entity; nil if other records have to be read to find them.
   private func part(
     of entity: EntityDescription,
     from store: PersistentStore,
@@ -188,7 +189,7 @@ struct BatchPass {
     )
   }
 
-  /// Those of entities whose records a store keeps.
+  /// Returns those of `entities` whose records a store keeps.
   func kept(_ entities: [EntityDescription], by store: PersistentStore) -> [EntityDescription] {
     entities.filter { entity in store.entities.contains { $0 === entity } }
   }
@@ -296,7 +297,7 @@ extension BatchPass {
     }
   }
 
-  /// The rows of those of the records that are there, by entity ordinal.
+  /// Returns the rows of those of the records that exist, by entity ordinal.
   private func rows(of ids: [ManagedObjectID], in store: PersistentStore) throws -> [Int: [RowID]] {
     let own = ids.filter {
       $0.storeIdentifier == store.identifier && model.entities.indices.contains($0.entity.ordinal)
@@ -311,7 +312,7 @@ extension BatchPass {
     return rows
   }
 
-  /// - Parameter rows: what goes, by entity ordinal.
+  /// - Parameter rows: the deleted rows, by entity ordinal.
   private func deletion(
     of rows: [Int: [RowID]],
     from store: PersistentStore,
@@ -334,7 +335,7 @@ extension BatchPass {
 // MARK: Leaving
 
 extension BatchPass {
-  /// Lets a store change or delete the records itself, without reading them; tells whether it did.
+  /// Makes a store change or delete the records itself, without reading them; returns whether it did.
   func leave(
     _ action: RecordBatch.Action,
     to store: PersistentStore,
@@ -372,7 +373,8 @@ extension BatchPass {
 }
 
 extension BatchAssignment {
-  /// Whether a constant fits its attribute in all records of an entity; what is computed is looked at where it is.
+  /// Returns whether a constant fits its attribute in all records of an entity. Computed values are checked when they
+  /// are written.
   func fits(_ entity: EntityDescription) -> Bool {
     guard let constant = expression.constant else { return true }
     guard let value = constant.scalar.converted(to: type) else { return false }

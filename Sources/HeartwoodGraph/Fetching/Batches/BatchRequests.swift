@@ -1,23 +1,27 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// Inserts many records at once, without objects.
+/// A request that inserts many records at once, without objects.
 ///
-/// Values are checked against the model: types, what is required, rules, uniqueness. Hooks of classes are not called. A to-one
-/// relationship may lead to a saved object, whose inverse follows where it is a to-many one.
+///     let rows: [[String: PropertyValue]] = [["memo": .string("Milk")], ["memo": .string("Bread")]]
+///     try context.execute(BatchInsertRequest(entityName: "ToDo", rows: rows))
 ///
-/// A record with values that must be unique, and that another has, is what the merge policy says: the request fails, the record is left
-/// out, or it updates the other one, which takes its values, nil ones left out, and keeps its id.
+/// Values are checked against the model: types, required properties, rules, and uniqueness. Hooks of classes are not
+/// called. A to-one relationship may refer to a saved object; its inverse is updated if it is a to-many relationship.
+/// To-many relationships cannot be set.
+///
+/// If a record violates a uniqueness constraint, the merge policy decides: the request fails, the record is left out,
+/// or it updates the existing one, which takes its values except nil ones and keeps its id.
 public struct BatchInsertRequest {
-  /// The name of the entity, which is not abstract.
+  /// The name of the entity, which must not be abstract.
   public var entityName: String
-  /// What the result tells.
+  /// The contents of the result.
   public var resultType = BatchResultType.count
-  /// The store; nil means the first that keeps the entity and can be written.
+  /// The store; nil stands for the first that keeps the entity and can be written.
   public var affectedStore: PersistentStore?
   let fill: (inout BatchRow) throws -> Bool
 
-  /// Inserts a record for each of `rows`, which are values by property name.
+  /// Creates a request that inserts a record for each of `rows`, which contain values by property name.
   public init(entityName: String, rows: some Sequence<[String: PropertyValue]>) {
     var iterator = rows.makeIterator()
     self.init(entityName: entityName) { row in
@@ -27,7 +31,8 @@ public struct BatchInsertRequest {
     }
   }
 
-  /// Inserts a record for each call of `fill`, which sets its values, until that gives false: then there is none any more.
+  /// Creates a request that inserts a record for each call of `fill` that returns true. `fill` sets the values, and
+  /// returns false at the end.
   public init(entityName: String, fill: @escaping (inout BatchRow) throws -> Bool) {
     self.entityName = entityName
     self.fill = fill
@@ -36,26 +41,36 @@ public struct BatchInsertRequest {
 
 // MARK: BatchUpdateRequest
 
-/// Changes attributes of many records at once, without objects.
+/// A request that changes attributes of many records at once, without objects.
 ///
-/// The new values are checked against the model's rules. Records get their next version, so that contexts that have changed the same
-/// ones meet a conflict.
+///     let request = BatchUpdateRequest(
+///       entityName: "ToDo",
+///       where: ToDo.listKey == nil,
+///       propertiesToUpdate: ["done": true]
+///     )
+///     let count = try context.execute(request).count
+///
+/// The new values are checked against the model's rules. The records get their next version, so that contexts that have
+/// changed the same ones find a conflict.
 public struct BatchUpdateRequest: Sendable {
   /// The name of the entity.
   public var entityName: String
-  /// Which records to change; nil means all.
+  /// The condition that the records must meet; nil stands for all records.
   public var predicate: FetchPredicate?
   /// The new values by the names of their attributes. Expressions read the values before the change.
   public var propertiesToUpdate: [String: FetchExpression]
   /// Whether records of subentities are changed too.
   public var includesSubentities = true
-  /// What the result tells.
+  /// The contents of the result.
   public var resultType = BatchResultType.count
-  /// The stores; nil means all that keep the entity. One that was converted stands for what it was converted to; one that is not open any
-  /// more is an error, ``PersistenceError/Code/storeNotOpen``.
+  /// The stores; nil stands for all that keep the entity. If a store was converted, its successor is used. If a store
+  /// is no longer open, the request fails with ``PersistenceError/Code/storeNotOpen``.
   public var affectedStores: [PersistentStore]?
 
-  /// Changes the records that meet a condition: `["done": true, "price": try FetchExpression(format: "price * 2")]`.
+  /// Creates a request that changes the records that meet a condition, or all records.
+  ///
+  /// - Parameter propertiesToUpdate: the new values by the names of their attributes:
+  ///   `["done": true, "price": try FetchExpression(format: "price * 2")]`.
   public init(
     entityName: String,
     where predicate: FetchPredicate? = nil,
@@ -69,9 +84,12 @@ public struct BatchUpdateRequest: Sendable {
 
 // MARK: BatchDeleteRequest
 
-/// Deletes many records at once, without objects.
+/// A request that deletes many records at once, without objects.
 ///
-/// Delete rules hold as for objects: others forget the records, go with them, or deny it. `prepareForDeletion` is not called.
+///     try context.execute(BatchDeleteRequest(entityName: "ToDo", where: ToDo.doneKey == true))
+///
+/// Delete rules are applied as for objects: other records lose their references to the deleted ones, are deleted too,
+/// or deny the deletion. `prepareForDeletion` is not called.
 public struct BatchDeleteRequest: Sendable {
   enum Choice: Sendable {
     case matching(entityName: String, FetchPredicate?)
@@ -79,20 +97,20 @@ public struct BatchDeleteRequest: Sendable {
   }
 
   let choice: Choice
-  /// Whether records of subentities are deleted too; it makes no difference to those that are given by ids.
+  /// Whether records of subentities are deleted too. It is ignored if the records are given by ids.
   public var includesSubentities = true
-  /// What the result tells.
+  /// The contents of the result.
   public var resultType = BatchResultType.count
-  /// The stores; nil means all that keep the entity. One that was converted stands for what it was converted to; one that is not open any
-  /// more is an error, ``PersistenceError/Code/storeNotOpen``.
+  /// The stores; nil stands for all that keep the entity. If a store was converted, its successor is used. If a store
+  /// is no longer open, the request fails with ``PersistenceError/Code/storeNotOpen``.
   public var affectedStores: [PersistentStore]?
 
-  /// Deletes the records that meet a condition; nil means all.
+  /// Creates a request that deletes the records that meet a condition; nil stands for all records.
   public init(entityName: String, where predicate: FetchPredicate? = nil) {
     choice = .matching(entityName: entityName, predicate)
   }
 
-  /// Deletes the records of saved objects. Those that are gone already are left out.
+  /// Creates a request that deletes the records of saved objects. Those that are deleted already are ignored.
   public init(objectIDs: [ManagedObjectID]) {
     choice = .objects(objectIDs)
   }
@@ -100,13 +118,13 @@ public struct BatchDeleteRequest: Sendable {
 
 // MARK: BatchChoice
 
-/// The records of one store that a batch is about.
+/// The records of one store that a batch affects.
 struct BatchChoice {
-  /// What is chosen of one entity.
+  /// The affected records of one entity.
   enum Part {
     case all(NodeTable)
     case matching(CompiledPredicate, NodeTable)
-    /// What the store has found.
+    /// The records that the store has found.
     case found(FoundRecords)
 
     var table: NodeTable {
@@ -126,7 +144,7 @@ struct BatchChoice {
   }
 
   let tables: QueryTables
-  /// For each entity, in their order.
+  /// A query for each entity, in their order.
   let queries: [TableQuery]
 
   init(tables: QueryTables, queries: [TableQuery]) {
@@ -134,7 +152,7 @@ struct BatchChoice {
     self.queries = queries
   }
 
-  /// A choice for which no other records are looked at.
+  /// Creates a choice for which no other records are read.
   init(_ parts: [Part], scopes: [ObjectIDScope], _ model: ManagedObjectModel) {
     var all: [NodeTable?] = model.entities.map { _ in nil }
     for part in parts { all[part.table.entity.ordinal] = part.table }
@@ -142,7 +160,7 @@ struct BatchChoice {
     queries = parts.map { [tables] part in part.query(tables) }
   }
 
-  /// The rows, by entity ordinal.
+  /// The affected rows, by entity ordinal.
   var rows: [Int: [RowID]] {
     queries.reduce(into: [:]) { $0[$1.entityOrdinal] = $1.rows() }
   }
@@ -150,24 +168,25 @@ struct BatchChoice {
 
 // MARK: BatchResult
 
-/// What a batch request tells of what it has done, beyond how many records it was.
+/// The contents of the result of a batch request.
 public enum BatchResultType: Sendable, Hashable {
-  /// The number of records alone.
+  /// Only the number of records.
   case count
-  /// The ids of the records too.
+  /// The number and the ids of the records.
   case objectIDs
 }
 
-/// What a batch request has done.
+/// The result of a batch request.
 public struct BatchResult: Sendable {
-  /// How many records were inserted, updated or deleted, those included that insertions have updated; of a deletion, with those that delete rules took along.
+  /// The number of records that were inserted, updated or deleted. For insertions, it includes the records that they
+  /// have updated; for deletions, those that delete rules have deleted.
   public internal(set) var count = 0
   /// The ids of the records; empty unless the request asked for them.
   public var objectIDs: Set<ManagedObjectID> {
     changes.insertedObjectIDs.union(changes.deletedObjectIDs).union(updatedObjectIDs)
   }
-  /// The same for ``ManagedObjectContext/mergeChanges(from:)``, with the objects whose relationships or derived attributes have changed
-  /// along with them; empty unless the request asked for ids.
+  /// The changes for ``ManagedObjectContext/mergeChanges(from:)``, including objects whose relationships or derived
+  /// attributes have changed as a consequence; empty unless the request asked for ids.
   public internal(set) var changes = ContextChanges(context: nil, name: nil, author: nil)
   /// The records that the request itself has updated.
   var updatedObjectIDs: Set<ManagedObjectID> = []
@@ -175,12 +194,12 @@ public struct BatchResult: Sendable {
 
 // MARK: BatchRow
 
-/// The values of one new record of a ``BatchInsertRequest``. Before they are set, attributes have the model's default values.
+/// The values of one new record of a ``BatchInsertRequest``. Initially, attributes have the model's default values.
 public struct BatchRow {
   let entity: EntityDescription
   /// Indexed by property ordinal.
   var values: [PropertyValue]
-  /// The first mistake.
+  /// The first error.
   private(set) var failure: PersistenceError?
 
   init(entity: EntityDescription) {
@@ -190,9 +209,10 @@ public struct BatchRow {
     }
   }
 
-  /// The value of a property: an attribute's, or the id of the saved object that a to-one relationship leads to.
+  /// The value of a property: of an attribute, or the id of the saved object that is the destination of a to-one
+  /// relationship.
   ///
-  /// A property that the entity does not have, or a value that does not fit, makes the request fail.
+  /// Setting a property that the entity does not have, or a value that does not fit, makes the request fail.
   public subscript(name: String) -> PropertyValue {
     get { entity.ordinal(ofProperty: name).map { values[$0] } ?? .null }
     set { set(newValue, name) }
@@ -242,16 +262,17 @@ public struct BatchRow {
 
 // MARK: PersistentStoreCoordinator: batches
 
-// Batches go to the stores at once. Contexts that merge by themselves learn of them; others are given the result's changes.
+// Batches are saved to the stores immediately. Contexts that merge automatically are notified; pass the result's
+// changes to others.
 
 extension PersistentStoreCoordinator {
-  /// Inserts records. All are saved, or none.
+  /// Inserts records in a store, all of them or none.
   ///
   /// - Parameters:
-  ///   - author: who does it, for the history.
-  ///   - mergePolicy: what becomes of records whose values must be unique and are not.
-  /// - Throws: ``PersistenceError/Code/validationFailed``, ``PersistenceError/Code/constraintConflict``, mistakes in the values, what the
-  ///   request's closure throws, and what saving throws.
+  ///   - author: the author for the persistent history.
+  ///   - mergePolicy: the policy that resolves constraint conflicts.
+  /// - Throws: ``PersistenceError/Code/validationFailed``, ``PersistenceError/Code/constraintConflict``, errors for
+  ///   invalid values, the errors of the request's closure, and the errors of saving.
   @discardableResult
   public func execute(
     _ request: BatchInsertRequest,
@@ -263,9 +284,9 @@ extension PersistentStoreCoordinator {
 
   /// Changes records. Each store saves all its changes or none.
   ///
-  /// - Parameter author: who does it, for the history.
-  /// - Throws: `FetchPredicateError`, ``PersistenceError/Code/validationFailed``, ``PersistenceError/Code/constraintConflict``, and what
-  ///   saving throws.
+  /// - Parameter author: the author for the persistent history.
+  /// - Throws: `FetchPredicateError`, ``PersistenceError/Code/validationFailed``,
+  ///   ``PersistenceError/Code/constraintConflict``, and the errors of saving.
   @discardableResult
   public func execute(_ request: BatchUpdateRequest, author: String? = nil) throws -> BatchResult {
     try BatchPass(self, SaveOrigin(author: author)).update(request)
@@ -273,9 +294,9 @@ extension PersistentStoreCoordinator {
 
   /// Deletes records. Each store saves all its changes or none.
   ///
-  /// - Parameter author: who does it, for the history.
-  /// - Throws: `FetchPredicateError`, ``PersistenceError/Code/validationFailed`` where a relationship denies it or has to lead somewhere,
-  ///   and what saving throws.
+  /// - Parameter author: the author for the persistent history.
+  /// - Throws: `FetchPredicateError`, ``PersistenceError/Code/validationFailed`` if a relationship denies the deletion
+  ///   or must not be empty, and the errors of saving.
   @discardableResult
   public func execute(_ request: BatchDeleteRequest, author: String? = nil) throws -> BatchResult {
     try BatchPass(self, SaveOrigin(author: author)).delete(request)
@@ -283,23 +304,23 @@ extension PersistentStoreCoordinator {
 }
 
 extension ManagedObjectContext {
-  /// Inserts records in the stores, past this context and all above it; see
-  /// ``PersistentStoreCoordinator/execute(_:author:mergePolicy:)``. The context's ``mergePolicy`` decides on records whose values must be
-  /// unique and are not.
+  /// Inserts records in the stores, bypassing this context and its parents; see
+  /// ``PersistentStoreCoordinator/execute(_:author:mergePolicy:)``. The context's ``mergePolicy`` resolves constraint
+  /// conflicts.
   @discardableResult
   public func execute(_ request: BatchInsertRequest) throws -> BatchResult {
     try BatchPass(persistentStoreCoordinator, saveOrigin, mergePolicy).insert(request)
   }
 
-  /// Changes records in the stores, past this context and all above it. Objects that have been read keep their values until the result's
-  /// changes are merged.
+  /// Changes records in the stores, bypassing this context and its parents. Objects that have been read keep their
+  /// values until the result's changes are merged.
   @discardableResult
   public func execute(_ request: BatchUpdateRequest) throws -> BatchResult {
     try BatchPass(persistentStoreCoordinator, saveOrigin).update(request)
   }
 
-  /// Deletes records in the stores, past this context and all above it. Objects that have been read stay until the result's changes are
-  /// merged.
+  /// Deletes records in the stores, bypassing this context and its parents. Objects that have been read stay until the
+  /// result's changes are merged.
   @discardableResult
   public func execute(_ request: BatchDeleteRequest) throws -> BatchResult {
     try BatchPass(persistentStoreCoordinator, saveOrigin).delete(request)

@@ -3,21 +3,22 @@ import HeartwoodStore
 
 /// The updates to the to-many inverses of the to-one relationships that a batch sets.
 struct InverseLinks {
-  /// What becomes of a to-many relationship.
+  /// The change of a to-many relationship.
   private struct Change {
     var additions: [ManagedObjectID] = []
     var removals: Set<ManagedObjectID> = []
   }
 
-  /// Their to-many relationships with the new objects at the end, and without those that lead elsewhere now.
+  /// The updates of to-many relationships: with the new objects added at the end, and without those that have another
+  /// destination now.
   private(set) var updates: [RecordUpdate] = []
   private let tables: QueryTables
   /// By the object and the ordinal of its relationship.
   private var changes: [QueryTables.Subject: [Int: Change]] = [:]
 
   /// - Parameters:
-  ///   - rows: new records.
-  ///   - taken: values that other records take.
+  ///   - rows: the new records.
+  ///   - taken: the values that other records take.
   init(_ rows: InsertedRows, _ taken: [RecordUpdate], _ tables: QueryTables) throws {
     self.tables = tables
     let entity = rows.entity
@@ -41,7 +42,7 @@ struct InverseLinks {
     }
   }
 
-  /// A record that leads elsewhere than before.
+  /// Notes the inverses of relationships that an update changes.
   private mutating func gather(_ update: RecordUpdate) throws {
     let entity = update.objectID.entity
     guard let own = tables.subject(update.objectID) else { return }
@@ -60,7 +61,7 @@ struct InverseLinks {
     }
   }
 
-  /// The object that a relationship leads to, and its inverse; nil where there is no inverse.
+  /// Returns the destination of a relationship and its inverse; nil if there is no inverse.
   private func end(
     _ target: ManagedObjectID,
     _ ordinal: Int,
@@ -103,13 +104,14 @@ struct InverseLinks {
 
 // MARK: DeletionReach
 
-/// Reads the records that a deletion looks at: those that relationships lead to from what goes, and from what goes along with it.
+/// Reads the records that a deletion needs: the destinations of the deleted records' relationships, including those of
+/// records that are deleted by cascades.
 struct DeletionReach {
   private let engine: any StoreEngine
   private let model: ManagedObjectModel
-  /// The records that go, by entity ordinal.
+  /// The deleted records, by entity ordinal.
   private var seen: [Int: Set<ReferenceID>] = [:]
-  /// Those of them whose relationships have not been looked at yet.
+  /// Those of them whose relationships have not been followed yet.
   private var pending: [Int: [ReferenceID]] = [:]
 
   init(_ engine: any StoreEngine, _ model: ManagedObjectModel) {
@@ -117,7 +119,7 @@ struct DeletionReach {
     self.model = model
   }
 
-  /// - Parameter rows: what goes, by entity ordinal, in rows that are known.
+  /// - Parameter rows: the deleted rows, by entity ordinal, which must be known.
   mutating func read(from rows: [Int: [RowID]]) throws {
     for (ordinal, rows) in rows {
       let table = try engine.knownTable(of: model.entities[ordinal]).table
@@ -131,7 +133,8 @@ struct DeletionReach {
     if seen[ordinal, default: []].insert(reference).inserted { pending[ordinal, default: []].append(reference) }
   }
 
-  /// Reads what the pending records lead to, entity by entity; those that go along are the next.
+  /// Reads the destinations of the pending records, entity by entity; those that are deleted by a cascade are the next
+  /// pending ones.
   private mutating func readNext() throws {
     let current = pending
     pending = [:]
@@ -157,7 +160,8 @@ struct DeletionReach {
 }
 
 extension EntityDescription {
-  /// The ordinals of relationships that matter when a record goes, and whether what they lead to goes along.
+  /// The ordinals of the relationships that matter when a record is deleted, and whether their destinations are deleted
+  /// too.
   fileprivate var followedRelationships: [(ordinal: Int, isCascade: Bool)] {
     properties.enumerated().compactMap { ordinal, property in
       guard let relationship = property.relationship, !relationship.isTransient, relationship.deleteRule != .noAction
@@ -169,8 +173,8 @@ extension EntityDescription {
 
 // MARK: InsertionReach
 
-/// Reads the records that an insertion looks at: those that new records lead to, those that take values, and what these lead to, before and
-/// then.
+/// Reads the records that an insertion needs: the destinations of new records, the records that take values, and their
+/// former and new destinations.
 struct InsertionReach {
   private let engine: any StoreEngine
   /// The entities that the store keeps.
@@ -210,7 +214,7 @@ struct InsertionReach {
     }
   }
 
-  /// What a record that takes values leads to, and where these lead.
+  /// Notes the destinations of a record that takes values, and the destinations of those.
   private mutating func wantTargets(of id: ManagedObjectID, taking values: [Int: PropertyValue]) throws {
     let relationships = values.filter { id.entity.traits[$0.key].isToOne }
     if relationships.isEmpty { return }

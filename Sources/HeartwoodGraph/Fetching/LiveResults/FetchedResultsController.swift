@@ -1,54 +1,56 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// The objects that a request asks for, in sections, kept up with what becomes of them in a context.
+/// The results of a fetch, in sections, kept up to date with the changes in a context.
 ///
 ///     let controller = FetchedResultsController(
-///       FetchRequest<ToDo>(where: ToDo.isDoneKey == false, sortedBy: [ToDo.dueKey.ascending]),
+///       FetchRequest<ToDo>(where: ToDo.doneKey == false, sortedBy: [ToDo.dueKey.ascending]),
 ///       in: context,
 ///       sectionedBy: .keyPath("list.name")
 ///     )
 ///     try controller.performFetch()
 ///
-/// It takes in what changes when an event of the context ends: at ``ManagedObjectContext/processPendingChanges()``, a save, a merge, a
-/// refresh, the end of a ``BackgroundContext/perform(_:)``; in a ``ViewContext`` as soon as the main actor is free. It looks at the
-/// objects that have changed, and at those that depend on them over relationships of the predicate, the sort descriptors and the
-/// sections, not at the others: an event costs O(changes · log objects). Where a request has a limit or an offset, or where a
-/// relationship whose end has changed has no inverse, it fetches again after each event.
+/// It updates the results when an event of the context ends: at ``ManagedObjectContext/processPendingChanges()``, a
+/// save, a merge, a refresh, or the end of a ``BackgroundContext/perform(_:)``; in a ``ViewContext``, as soon as the
+/// main actor is free. It evaluates only the objects that have changed, and those that depend on them over
+/// relationships of the predicate, the sort descriptors and the sections: an event costs O(changes · log objects). If
+/// the request has a limit or an offset, or if a relationship whose destination has changed has no inverse, it fetches
+/// again after each event.
 ///
-/// What changes is told to the ``delegate``, and comes as ``snapshots``. A controller belongs to the isolation of its context, which it
-/// holds, together with the objects that it has found. `now()` in a predicate is the time of ``performFetch()``.
+/// It reports changes to the ``delegate`` and in ``snapshots``. A controller belongs to the isolation of its context,
+/// which it retains, together with the objects that it has found. `now()` in a predicate is the time of
+/// ``performFetch()``.
 public final class FetchedResultsController<Object: ManagedObject> {
-  /// What the results are of. Its ``FetchRequest/includesPendingChanges`` does not count: they always do. Whoever changes it calls
-  /// ``performFetch()`` to see the change.
+  /// The request for the results. Its ``FetchRequest/includesPendingChanges`` is ignored: pending changes are always
+  /// considered. After changing the request, call ``performFetch()``.
   public var fetchRequest: FetchRequest<Object>
-  /// What makes the sections; nil where all objects are in one.
+  /// The key that divides the results into sections; nil if all objects are in one.
   public let sectionKey: FetchedResultsSectionKey<Object>?
-  /// The context whose objects the results are.
+  /// The context of the results.
   public let managedObjectContext: ManagedObjectContext
-  /// Who learns what becomes of the results.
+  /// The delegate that is notified of changes of the results.
   public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
-  /// What stands for a section of a name in an index: its first character as a capital, unless this is another function.
+  /// The function that returns the index title for the name of a section: by default, its first character as a capital.
   public var sectionIndexTitle: (String) -> String? = { $0.first.map { $0.uppercased() } }
 
-  /// What the results are of until the next ``performFetch()``.
+  /// The request of the present results, until the next ``performFetch()``.
   private var fetchedRequest: FetchRequest<Object>
   private var query: LiveQuery?
   private var list: LiveList?
   private var related: RelatedValues?
-  /// What has happened while something else was told.
+  /// The events that have happened while another one was reported.
   private var waiting: [QueuedEvent] = []
   private var isTelling = false
   private var readers: [Reader] = []
-  /// Why the results are not what they should be since the last event; nil if they are. The delegate is told of it. What has been missed is made
-  /// good by the next event, or by ``performFetch()``.
+  /// The error that has prevented the last update; nil if the results are up to date. The delegate is notified of it.
+  /// The next event, or ``performFetch()``, catches up on what was missed.
   public private(set) var updateError: (any Error)?
-  /// What the events have been about that could not be told.
+  /// The events that could not be applied.
   private var missed = LiveEvent()
 
   private enum QueuedEvent {
     case event(LiveEvent)
-    /// A save has given new objects, which are among the results, another place.
+    /// A save has given new objects in the results another place.
     case move([ManagedObject])
     /// The context was reset while these were the results.
     case reset(LiveList)
@@ -58,7 +60,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
     weak var mailbox: Mailbox<FetchedResultsSnapshot>?
   }
 
-  /// Makes a controller that has no results until ``performFetch()``.
+  /// Creates a controller without results. Call ``performFetch()`` to fetch them.
   public init(
     _ fetchRequest: FetchRequest<Object>,
     in managedObjectContext: ManagedObjectContext,
@@ -70,10 +72,10 @@ public final class FetchedResultsController<Object: ManagedObject> {
     self.sectionKey = sectionKey
   }
 
-  /// Makes a controller with a section for each value at a key path, as Core Data's does.
+  /// Creates a controller with a section for each value at a key path, as Core Data's does.
   ///
-  /// Where the first sort descriptor is of the same key path, the sections are in its order; otherwise in that of their values. See
-  /// ``FetchedResultsSectionKey/sorted(by:name:)`` for sections in another order.
+  /// If the first sort descriptor has the same key path, the sections are in its order; otherwise they are in the order
+  /// of their values. For sections in another order, see ``FetchedResultsSectionKey/sorted(by:name:)``.
   public convenience init(
     _ fetchRequest: FetchRequest<Object>,
     in managedObjectContext: ManagedObjectContext,
@@ -95,12 +97,13 @@ extension FetchedResultsController: Sendable {}
 // MARK: Fetching
 
 extension FetchedResultsController {
-  /// Fetches the results, and keeps up with the context from then on. The delegate is not told of it.
+  /// Fetches the results, and keeps them up to date with the context from then on. The delegate is not notified of
+  /// this.
   ///
-  /// - Throws: as ``ManagedObjectContext/fetch(_:)-(FetchRequest<Object>)``; also where a key path of the sections does not fit. The
-  ///   results are what they were then.
+  /// - Throws: the errors of ``ManagedObjectContext/fetch(_:)-(FetchRequest<Object>)``; also an error if a key path of
+  ///   the sections does not fit. Then the results stay as they were.
   public func performFetch() throws {
-    // What has happened so far is told of the results that were.
+    // Earlier events are reported for the former results.
     managedObjectContext.tellChangeEvent()
     let request = fetchRequest
     let query = try makeQuery(request)
@@ -145,8 +148,8 @@ extension FetchedResultsController {
   /// The objects in their order; nil before the first ``performFetch()``. O(objects / 512).
   public var fetchedObjects: FetchedObjects<Object>? { list.map { FetchedObjects($0.sections) } }
 
-  /// The sections; empty before the first ``performFetch()``, and where there are no objects. Without a ``sectionKey`` all objects are in
-  /// one, without a name.
+  /// The sections; empty before the first ``performFetch()``, and if there are no objects. Without a ``sectionKey``,
+  /// all objects are in one section without a name.
   public var sections: [FetchedResultsSection<Object>] {
     (list?.sections ?? []).map { section in
       FetchedResultsSection(
@@ -158,32 +161,32 @@ extension FetchedResultsController {
     }
   }
 
-  /// How many objects there are.
+  /// The number of objects; 0 before the first ``performFetch()``.
   public var numberOfObjects: Int { list?.count ?? 0 }
 
-  /// The object at a place; nil where there is none. O(log objects).
+  /// Returns the object at an index path; nil if there is none. O(log objects).
   public func object(at indexPath: FetchedResultsIndexPath) -> Object? {
     list?.object(section: indexPath.section, item: indexPath.item) as? Object
   }
 
-  /// The place of an object; nil where it is not among the results. O(log objects).
+  /// Returns the index path of an object; nil if it is not among the results. O(log objects).
   public func indexPath(for object: Object) -> FetchedResultsIndexPath? {
     list?.place(of: object).map { FetchedResultsIndexPath(section: $0.section.ordinal, item: $0.item) }
   }
 
-  /// What stands for the sections in an index, in their order, neighbours that are the same once.
+  /// The titles of the sections in an index, in their order; equal neighbours appear once.
   public var sectionIndexTitles: [String] {
     titles.reduce(into: []) { titles, title in
       if let title, titles.last != title { titles.append(title) }
     }
   }
 
-  /// The first section for which a title stands in the index; nil where there is none.
+  /// Returns the first section with an index title; nil if there is none.
   public func section(forSectionIndexTitle title: String) -> Int? { titles.firstIndex(of: title) }
 
   private var titles: [String?] { (list?.sections ?? []).map { sectionIndexTitle($0.name) } }
 
-  /// The results now, as ids.
+  /// The current results, as ids.
   public var snapshot: FetchedResultsSnapshot { snapshot(updated: []) }
 
   private func snapshot(updated: Set<ManagedObjectID>) -> FetchedResultsSnapshot {
@@ -198,11 +201,11 @@ extension FetchedResultsController {
     )
   }
 
-  /// The results as they come: those that there are now, where there are some, then those after each event that changes them, and after
-  /// each ``performFetch()``.
+  /// The results as a sequence: the current ones if there are any, then those after each event that changes them, and
+  /// after each ``performFetch()``.
   ///
-  /// New objects have temporary ids until they are saved, or until a child or another isolation can see them; a snapshot with their new
-  /// ids comes then.
+  /// New objects have temporary ids until they are saved, or until a child or another isolation can see them; then a
+  /// snapshot with their new ids follows.
   public var snapshots: FetchedResultsSnapshots {
     let mailbox = Mailbox<FetchedResultsSnapshot>()
     readers.removeAll { $0.mailbox == nil }
@@ -226,14 +229,14 @@ extension FetchedResultsController: LiveResults {
 
   func contextWasReset() {
     guard let list else { return }
-    // What became of objects before makes no difference once they are gone.
+    // Earlier changes of the objects are irrelevant once they are gone.
     waiting = []
     take(.reset(list))
   }
 
   private func take(_ event: QueuedEvent) {
     waiting.append(event)
-    // What a delegate does while it is told is an event of its own.
+    // Changes that a delegate makes during a notification are an event of their own.
     if isTelling { return }
     isTelling = true
     defer { isTelling = false }
@@ -259,7 +262,7 @@ extension FetchedResultsController: LiveResults {
     let known = inserted.filter { list.chunk(of: $0) != nil }
     if known.isEmpty { return }
     tellReaders(updated: [])
-    // What the order leaves alike is in the order of the stores, where new objects are not always last.
+    // Objects with equal sort keys are in the order of the stores, in which new objects are not always last.
     if known.contains(where: list.isMisplaced) { take(.move(known)) }
   }
 
@@ -273,7 +276,7 @@ extension FetchedResultsController: LiveResults {
   }
 
   private func empty(_ list: LiveList) {
-    // Whoever was told of something may have fetched anew, also once it has been told of this.
+    // The delegate may have fetched anew, even while it was notified of this event.
     guard self.list === list else { return }
     var update = LiveListUpdate(list)
     for section in list.sections {
@@ -298,10 +301,10 @@ extension FetchedResultsController: LiveResults {
     }
   }
 
-  /// What becomes of the results; nil if nothing does.
+  /// Returns the update of the results; nil if there is none.
   private func makeUpdate(of list: LiveList, after event: LiveEvent, _ query: LiveQuery) throws -> LiveListUpdate? {
     let touched = touched(by: event, query)
-    // What has been missed is found by comparing all.
+    // What was missed is found by comparing all results.
     if updateError == nil, touched.areAll, fetchedRequest.fetchLimit == nil, fetchedRequest.fetchOffset <= 0 {
       var update = LiveListUpdate(list)
       for object in touched.objects.objects {
@@ -314,14 +317,14 @@ extension FetchedResultsController: LiveResults {
     return touched.objects.isEmpty && isAll ? nil : try refetched(list, touched)
   }
 
-  /// The objects of which something may have become by an event.
+  /// The objects that an event may have affected.
   private struct Touched {
     var objects = ObjectList()
-    /// Those that may have been told of already, as nothing but a merge speaks of them.
+    /// The objects that may have been reported already, since only a merge mentions them.
     var doubtful = ObjectList()
-    /// Whether the objects are all of which something may have become.
+    /// Whether no other objects may have been affected.
     var areAll: Bool
-    /// Whether something may have become of any other object.
+    /// Whether any other object may have been affected.
     let mayBeAny: Bool
 
     mutating func insert(_ object: ManagedObject, isDoubtful: Bool) {
@@ -333,7 +336,7 @@ extension FetchedResultsController: LiveResults {
       objects.append(object)
     }
 
-    /// Whether an object looks different from what was told last.
+    /// Returns whether an object differs from its last reported state.
     func hasChanged(_ object: ManagedObject, in list: LiveList) -> Bool {
       guard mayBeAny || objects.contains(object) else { return false }
       if !objects.contains(object) { return list.entry(of: object).map { !list.order.isAsTold($0) } ?? false }
@@ -360,7 +363,7 @@ extension FetchedResultsController: LiveResults {
     return touched
   }
 
-  /// Compares all with what a fetch gives now.
+  /// Compares all results with those of a new fetch.
   private func refetched(_ list: LiveList, _ touched: Touched) throws -> LiveListUpdate {
     let query = try makeQuery(fetchedRequest)
     let matches = try query.matches()
@@ -396,7 +399,7 @@ extension FetchedResultsController: LiveResults {
 }
 
 extension FetchedResultsChanges {
-  /// The objects that are still there and look different.
+  /// The objects that are still there and have changed.
   fileprivate var updatedObjectIDs: Set<ManagedObjectID> {
     Set(
       objects.compactMap { change in

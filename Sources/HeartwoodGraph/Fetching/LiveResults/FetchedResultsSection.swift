@@ -1,23 +1,23 @@
 import HeartwoodFoundation
 public import HeartwoodModel
 
-/// A section of live results, as it was when it was asked for.
+/// A section of live results at the time at which it was requested.
 public struct FetchedResultsSection<Object: ManagedObject> {
-  /// The name: the text of the value that makes the section; empty where there is none.
+  /// The name: the text of the section's value; empty if there is no value.
   public let name: String
-  /// The value that is the name; `null` for results without sections.
+  /// The value from which the name is made; `null` for results without sections.
   public let value: PropertyValue
-  /// What stands for the section in an index at the side of a list; nil where nothing does.
+  /// The title of the section in an index at the side of a list; nil if it has none.
   public let indexTitle: String?
-  /// The objects.
+  /// The objects of the section, in their order.
   public let objects: FetchedObjects<Object>
 
-  /// How many objects there are.
+  /// The number of objects.
   public var numberOfObjects: Int { objects.count }
 }
 
 extension LiveSection {
-  /// The value that makes the section, as text.
+  /// The value of the section, as text.
   var name: String { key.name.sectionName }
 }
 
@@ -41,9 +41,9 @@ extension PropertyValue {
 
 // MARK: FetchedResultsSectionKey
 
-/// Into which sections live results are divided, and how the sections are ordered.
+/// The rule that divides live results into sections, and the order of the sections.
 ///
-/// Results are in the order of their sections first, and in that of the request's sort descriptors within each.
+/// Results are sorted by sections first, and by the request's sort descriptors within each.
 public struct FetchedResultsSectionKey<Object: ManagedObject> {
   enum Source {
     case keyPaths(order: FetchSortDescriptor, name: String?)
@@ -54,7 +54,8 @@ public struct FetchedResultsSectionKey<Object: ManagedObject> {
   let isAscending: Bool
   let comparison: FetchSortDescriptor.Comparison
 
-  /// A section for each value that `keyPath` leads to, such as `priority` or `list.name`, in the order of the values.
+  /// Returns a key with a section for each value of `keyPath`, such as `priority` or `list.name`, in the order of the
+  /// values.
   public static func keyPath(
     _ keyPath: String,
     ascending isAscending: Bool = true,
@@ -63,10 +64,10 @@ public struct FetchedResultsSectionKey<Object: ManagedObject> {
     sorted(by: FetchSortDescriptor(keyPath, ascending: isAscending, comparison: comparison))
   }
 
-  /// A section for each value of the descriptor's key path, in its order.
+  /// Returns a key with a section for each value of the descriptor's key path, in its order.
   ///
-  /// - Parameter name: the key path of the sections' names where that is another one, such as `list.name` for sections in the order
-  ///   of `list.position`. Objects with different names are in different sections.
+  /// - Parameter name: the key path of the sections' names if it is another one, such as `list.name` for sections in
+  ///   the order of `list.position`. Objects with different names are in different sections.
   public static func sorted(by descriptor: FetchSortDescriptor, name: String? = nil) -> FetchedResultsSectionKey {
     FetchedResultsSectionKey(
       source: .keyPaths(order: descriptor, name: name),
@@ -75,9 +76,10 @@ public struct FetchedResultsSectionKey<Object: ManagedObject> {
     )
   }
 
-  /// A section for each name that `name` gives, such as the first letter of a title, or a month, in the order of the names.
+  /// Returns a key with a section for each name that `name` returns, such as the first letter of a title, or a month,
+  /// in the order of the names.
   ///
-  /// Each object is read for it. It is asked again when the object changes; it should look at nothing else.
+  /// Every object is read for it. `name` is called again when the object changes; it should read nothing else.
   public static func computed(
     ascending isAscending: Bool = true,
     comparison: FetchSortDescriptor.Comparison = .value,
@@ -104,7 +106,7 @@ extension FetchedResultsSectionKey {
   }
 }
 
-/// How the section of an object is found.
+/// The way in which the section of an object is determined.
 enum LiveSectioning {
   /// All objects are in one section.
   case none
@@ -116,8 +118,8 @@ enum LiveSectioning {
   }
 
   /// - Parameters:
-  ///   - value: gives the value of an expression for the object.
-  ///   - object: gives the object, which need not be made otherwise.
+  ///   - value: returns the value of an expression for the object.
+  ///   - object: returns the object, which is created only if this is called.
   func key(_ value: (CompiledExpression) -> PropertyValue, _ object: () -> ManagedObject) -> LiveSectionKey {
     switch self {
     case .none: return LiveSectionKey(order: .null, name: .null)
@@ -133,7 +135,7 @@ enum LiveSectioning {
 
 // MARK: FetchedObjects
 
-/// The objects of live results, or of a section, as they were when they were asked for. They are not copied for it.
+/// The objects of live results, or of a section, at the time at which they were requested. They are not copied.
 public struct FetchedObjects<Object: ManagedObject>: RandomAccessCollection {
   private let elements: ChunkedElements<LiveEntry>
 
@@ -141,12 +143,12 @@ public struct FetchedObjects<Object: ManagedObject>: RandomAccessCollection {
     elements = ChunkedElements(sections.flatMap { $0.chunks.map(\.entries) })
   }
 
-  /// 0.
+  /// 0, the index of the first object.
   public var startIndex: Int { 0 }
-  /// How many objects there are.
+  /// The number of objects.
   public var endIndex: Int { elements.count }
 
-  /// The object at a place. O(log objects).
+  /// The object at `position`. O(log objects).
   public subscript(position: Int) -> Object {
     guard let object = elements[position].object as? Object else {
       ProgrammerError.stop("Objects of another class than the request's are not let in.")

@@ -1,27 +1,27 @@
 public import HeartwoodModel
 
-/// Live results at one moment, as ids: it is Sendable.
+/// Live results at one moment, as ids. It is Sendable.
 ///
-/// Making one shares all that has not changed with the one before.
+/// A new snapshot shares unchanged parts with the one before.
 public struct FetchedResultsSnapshot: Sendable {
   /// A section at that moment.
   public struct Section: Sendable {
     /// The name of the section.
     public let name: String
-    /// The value that is the name.
+    /// The value from which the name is made.
     public let value: PropertyValue
-    /// The objects of the section.
+    /// The ids of the objects in the section.
     public let objectIDs: FetchedObjectIDs
   }
 
-  /// The sections; one without a name where the results have none but objects.
+  /// The sections; a single one without a name if the results have objects but are not divided.
   public let sections: [Section]
-  /// All objects.
+  /// The ids of all objects.
   public let objectIDs: FetchedObjectIDs
-  /// The objects that have changed since the snapshot before: those that are still there and look different. A reader that has missed
-  /// snapshots finds theirs here too.
+  /// The objects that were in the snapshot before, are still there, and have changed. For a reader that has missed
+  /// snapshots, this includes the changes of the missed ones.
   public internal(set) var updatedObjectIDs: Set<ManagedObjectID>
-  /// Whether some of them are from snapshots that were missed, so that they may be gone or called otherwise by now.
+  /// Whether some of them are from snapshots that were missed, so that they may have been removed or renamed since.
   private var hasMissed = false
 
   init(sections: [Section], objectIDs: FetchedObjectIDs, updatedObjectIDs: Set<ManagedObjectID>) {
@@ -30,7 +30,8 @@ public struct FetchedResultsSnapshot: Sendable {
     self.updatedObjectIDs = updatedObjectIDs
   }
 
-  /// The snapshot as it is read, with such changes only as are of objects that it has. O(objects) where snapshots were missed.
+  /// The snapshot for the reader, without changes of objects that it does not contain. O(objects) if snapshots were
+  /// missed.
   fileprivate var settled: FetchedResultsSnapshot {
     guard hasMissed else { return self }
     var settled = self
@@ -43,7 +44,7 @@ public struct FetchedResultsSnapshot: Sendable {
 extension FetchedResultsSnapshot: MailboxElement {
   static var capacity: Int { 1 }
 
-  /// Takes the place of a snapshot that nobody has read.
+  /// Replaces an unread snapshot by a later one.
   mutating func append(_ later: FetchedResultsSnapshot) {
     let missed = updatedObjectIDs
     self = later
@@ -60,33 +61,33 @@ public struct FetchedObjectIDs: RandomAccessCollection, Sendable {
     elements = ChunkedElements(sections.flatMap { $0.chunks.map(\.objectIDs) })
   }
 
-  /// 0.
+  /// 0, the index of the first id.
   public var startIndex: Int { 0 }
-  /// How many objects there are.
+  /// The number of ids.
   public var endIndex: Int { elements.count }
 
-  /// The id at a place. O(log objects).
+  /// The id at `position`. O(log objects).
   public subscript(position: Int) -> ManagedObjectID { elements[position] }
 }
 
-/// Live results as they come: the present ones at once, then those after each event that changes them.
+/// A sequence of live results: the current ones at once, then those after each event that changes them.
 ///
-/// It ends with the controller, which it does not hold. A reader that is slow gets the newest snapshot, and never waits for those it
-/// has missed. An element goes to one reader; ask for a sequence of their own for each.
+/// It ends with the controller, which it does not retain. A slow reader gets the newest snapshot, and never waits for
+/// those that it has missed. Each element is delivered to one reader; request a sequence for each.
 public struct FetchedResultsSnapshots: AsyncSequence, Sendable {
   let mailbox: Mailbox<FetchedResultsSnapshot>
 
-  /// Begins to read.
+  /// Creates an iterator over the snapshots.
   public func makeAsyncIterator() -> Iterator { Iterator(mailbox: mailbox) }
 
-  /// Reads one snapshot after another.
+  /// An iterator over the snapshots.
   public struct Iterator: AsyncIteratorProtocol {
     let mailbox: Mailbox<FetchedResultsSnapshot>
 
-    /// The next snapshot, once there is one; nil at the end, or when the task is cancelled.
+    /// Waits for the next snapshot and returns it; nil at the end, or if the task is cancelled.
     public mutating func next() async -> FetchedResultsSnapshot? { await mailbox.next()?.settled }
 
-    /// The next snapshot, once there is one; nil at the end, or when the task is cancelled.
+    /// Waits for the next snapshot and returns it; nil at the end, or if the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> FetchedResultsSnapshot? {
       await mailbox.next()?.settled
     }
@@ -95,14 +96,14 @@ public struct FetchedResultsSnapshots: AsyncSequence, Sendable {
 
 // MARK: FetchedResultsChanges
 
-/// The place of an object in live results: a section, and a place in it.
+/// The place of an object in live results: a section, and an index in it.
 public struct FetchedResultsIndexPath: Sendable, Hashable {
-  /// The place of the section, from 0.
+  /// The index of the section, from 0.
   public var section: Int
-  /// The place in the section, from 0.
+  /// The index in the section, from 0.
   public var item: Int
 
-  /// The place `item` of the section at `section`.
+  /// Creates the index path of `item` in `section`.
   public init(section: Int, item: Int) {
     self.section = section
     self.item = item
@@ -110,7 +111,7 @@ public struct FetchedResultsIndexPath: Sendable, Hashable {
 }
 
 extension FetchedResultsIndexPath: Comparable {
-  /// By sections, then by places in them.
+  /// Compares by section, then by item.
   public static func < (left: FetchedResultsIndexPath, right: FetchedResultsIndexPath) -> Bool {
     (left.section, left.item) < (right.section, right.item)
   }
@@ -121,74 +122,74 @@ extension FetchedResultsIndexPath: CustomStringConvertible {
   public var description: String { "\(section).\(item)" }
 }
 
-/// What has become of an object of live results. Old places are those before the event, new ones those behind it.
+/// A change of an object of live results. Old places are those before the event, new ones those after it.
 public enum FetchedResultsObjectChange<Object: ManagedObject> {
-  /// The object has come.
+  /// The object was added.
   case insert(Object, at: FetchedResultsIndexPath)
-  /// The object has gone.
+  /// The object was removed.
   case delete(Object, from: FetchedResultsIndexPath)
-  /// The object has taken another place among the others, or another section; it may have other values as well.
+  /// The object has moved among the others or to another section; it may have other values too.
   case move(Object, from: FetchedResultsIndexPath, to: FetchedResultsIndexPath)
-  /// The object has other values. Its place has changed by what came and went before it at most.
+  /// The object has other values. Its place has changed only through insertions and deletions before it.
   case update(Object, from: FetchedResultsIndexPath, to: FetchedResultsIndexPath)
 }
 
-/// What has become of a section of live results.
+/// A change of a section of live results.
 public enum FetchedResultsSectionChange: Sendable, Hashable {
-  /// A section has come; its objects are told one by one.
+  /// A section was added; its objects are reported one by one.
   case insert(name: String, at: Int)
-  /// A section has gone; its objects are told one by one.
+  /// A section was removed; its objects are reported one by one.
   case delete(name: String, from: Int)
 }
 
-/// What one event has done to live results.
+/// The changes of live results through one event.
 ///
-/// Whoever shows them takes from a copy first what was deleted and what was moved, by the old places, then sections that were deleted;
-/// then puts in sections that were inserted, and what was inserted and moved, by the new places.
+/// To apply them to a copy, first remove the deleted and moved objects at their old places, then the deleted sections;
+/// then insert the new sections, and the inserted and moved objects at their new places.
 public struct FetchedResultsChanges<Object: ManagedObject> {
-  /// The sections that came and went.
+  /// The sections that were added and removed.
   public internal(set) var sections: [FetchedResultsSectionChange] = []
-  /// The objects that came, went, moved and changed: in this order deletions, insertions, moves, updates.
+  /// The changes of objects, in this order: deletions, insertions, moves, updates.
   public internal(set) var objects: [FetchedResultsObjectChange<Object>] = []
-  /// The same, without sections and updates, as what has to be done to a list of ids.
+  /// The deletions, insertions and moves of objects, as a difference of lists of ids.
   public internal(set) var difference: CollectionDifference<ManagedObjectID>
 }
 
 // MARK: FetchedResultsControllerDelegate
 
-/// Learns what becomes of live results, in the isolation of their context, when an event ends.
+/// An observer of the changes of live results, which is notified in the isolation of their context when an event ends.
 ///
-/// All functions have a default that does nothing. An object that is changed in one of them is part of the next event.
+/// All functions have a default that does nothing. If one of them changes an object, this is part of the next event.
 public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
   /// The class of the objects.
   associatedtype Object: ManagedObject
 
-  /// The results are about to change. They are still what they were.
+  /// Called before the results change. They are still those before the event.
   func controllerWillChangeContent(_ controller: FetchedResultsController<Object>)
 
-  /// A section has come or gone. The results are what they are after the event.
+  /// Called when a section was added or removed. The results are those after the event.
   func controller(
     _ controller: FetchedResultsController<Object>,
     didChangeSection change: FetchedResultsSectionChange
   )
 
-  /// An object has come, gone, moved or changed. The results are what they are after the event.
+  /// Called when an object was added, removed, moved or changed. The results are those after the event.
   func controller(
     _ controller: FetchedResultsController<Object>,
     didChangeObject change: FetchedResultsObjectChange<Object>
   )
 
-  /// All that has changed, at once: what the single calls have told, and the same as a difference of ids.
+  /// Called once with all changes: those of the individual calls, and the same as a difference of ids.
   func controller(
     _ controller: FetchedResultsController<Object>,
     didChangeContent changes: FetchedResultsChanges<Object>
   )
 
-  /// All has been told.
+  /// Called after all changes were reported.
   func controllerDidChangeContent(_ controller: FetchedResultsController<Object>)
 
-  /// What an event has done to the results cannot be told, since something could not be read. They are what they were before it, and what they
-  /// should be after the next event that can be told, or a ``FetchedResultsController/performFetch()``.
+  /// Called if an event could not be applied to the results, since something could not be read. The results stay as
+  /// they were before it, until the next event that can be applied, or a ``FetchedResultsController/performFetch()``.
   func controller(_ controller: FetchedResultsController<Object>, didFailToUpdateWith error: any Error)
 }
 

@@ -1,11 +1,12 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// An object in live results, and by what it has its place.
+/// An object in live results, with its sort keys.
 struct LiveEntry {
   let object: ManagedObject
   var keys: LiveKeys
-  /// The version of the record that the object showed when something was told of it last; nil if nothing was, or if it had no record.
+  /// The version of the record that the object had when it was last reported; nil if it never was, or if it had no
+  /// record.
   var seen: RecordVersion?
 
   init(_ match: LiveQuery.Match) {
@@ -21,9 +22,9 @@ struct RecordVersion {
   let row: Int
 }
 
-/// By what an object is sorted.
+/// The sort keys of an object.
 enum LiveKeys {
-  /// What its row had when the results were fetched. It is read where it is needed.
+  /// The values of its row at the time of the fetch. They are read on demand.
   case row(part: Int, RowID)
   case values([PropertyValue])
 }
@@ -31,7 +32,7 @@ enum LiveKeys {
 /// The order of objects in live results.
 struct LiveOrder {
   let sorts: [CompiledSort]
-  /// The tables as they were when the results were fetched: they never change, so what is read from them does not either.
+  /// The tables at the time of the fetch: they never change, so values that are read from them do not either.
   let parts: [FetchPart]
   private let places: [ObjectIdentifier: Int]
 
@@ -51,7 +52,7 @@ struct LiveOrder {
     }
   }
 
-  /// Below 0 where `left` comes first.
+  /// Returns a number below 0 if `left` comes first.
   func compare(_ left: LiveKeys, _ right: LiveKeys) -> Int {
     for (index, sort) in sorts.enumerated() {
       let order = sort.ordering.compare(key(left, index), key(right, index))
@@ -65,21 +66,23 @@ struct LiveOrder {
     return order != 0 ? order < 0 : place(of: left.object) < place(of: right.object)
   }
 
-  /// Where an object is among those that the order leaves alike, as in a fetch: in the order of the stores, new ones last.
+  /// Returns the place of an object among those with equal sort keys, as in a fetch: in the order of the stores, new
+  /// ones last.
   private func place(of object: ManagedObject) -> (part: Int, record: UInt64) {
     if object.isInserted { return (.max, object.placeAmongNew) }
     let part = object.withBinding { places[ObjectIdentifier($0)] } ?? parts.count
     return (part, object.placeInStore)
   }
 
-  /// The version of the record that an object showed when something was told of it last, or else when it was fetched.
+  /// Returns the version of the record that an object had when it was last reported, or else when it was fetched.
   func version(of entry: LiveEntry) -> RecordVersion? {
     if let seen = entry.seen { return seen }
     guard case .row(let part, let row) = entry.keys else { return nil }
     return parts[part].version(of: row)
   }
 
-  /// Whether an object has the values that it had when something was told of it last, but for changes of the context's own.
+  /// Returns whether an object has the values that it had when it was last reported, apart from the context's own
+  /// changes.
   func isAsTold(_ entry: LiveEntry) -> Bool {
     guard let told = version(of: entry), let current = entry.object.recordVersion else { return false }
     if told.group === current.group, told.row == current.row { return true }
@@ -90,17 +93,17 @@ struct LiveOrder {
 }
 
 extension ManagedObject {
-  /// The version of the record that the object shows, or would show if it is a fault; nil for a new object.
+  /// The version of the record that the object has, or would read if it is a fault; nil for a new object.
   final var recordVersion: RecordVersion? {
     (isFault ? binding.liveGroup(of: rowID) : group).map { RecordVersion(group: $0, row: rowID.row) }
   }
 
-  /// A number that is less for a new object that was inserted before another one.
+  /// A number by which new objects are sorted in the order of their insertion.
   fileprivate final var placeAmongNew: UInt64 {
     managedObjectContext?.pending.inserted.slot(of: knownID).map { UInt64($0) } ?? .max
   }
 
-  /// A number that is less for an object whose record comes before another one in the order of the store.
+  /// A number by which objects are sorted in the order of the store.
   fileprivate final var placeInStore: UInt64 {
     withBinding { $0.hasRow(rowID) ? $0.table.lastingPlace(of: rowID) : UInt64(rowID.rawValue) }
   }
@@ -108,7 +111,7 @@ extension ManagedObject {
 
 // MARK: LiveSection
 
-/// By what a section is told from others, and has its place.
+/// The values that identify a section and determine its place.
 struct LiveSectionKey {
   let order: PropertyValue
   let name: PropertyValue
@@ -120,7 +123,7 @@ struct LiveSectionOrder {
   let isAscending: Bool
   private static let byName = SortOrdering(.value)
 
-  /// Below 0 where `left` comes first, 0 where both are the same section.
+  /// Returns a number below 0 if `left` comes first, 0 if both are the same section.
   func compare(_ left: LiveSectionKey, _ right: LiveSectionKey) -> Int {
     let order = ordering.compare(left.order, right.order)
     if order != 0 { return isAscending ? order : -order }
@@ -128,18 +131,18 @@ struct LiveSectionOrder {
   }
 }
 
-/// Objects that follow each other in live results.
+/// Consecutive objects in live results.
 final class LiveChunk {
-  /// How many objects there are at most.
+  /// The greatest number of objects.
   static let capacity = 512
 
   unowned let section: LiveSection
   var entries: ContiguousArray<LiveEntry> {
     didSet { ids = nil }
   }
-  /// The place of the first object in its section, when the list was numbered last.
+  /// The index of the first object in its section, when the list was last numbered.
   var start = 0
-  /// The ids of the objects, once they have been asked for.
+  /// The ids of the objects, once they have been requested.
   private var ids: ContiguousArray<ManagedObjectID>?
 
   init(_ section: LiveSection, _ entries: ContiguousArray<LiveEntry>) {
@@ -162,17 +165,17 @@ final class LiveSection {
   let key: LiveSectionKey
   var chunks: [LiveChunk] = []
   var count = 0
-  /// The place among the sections, and that of the first object among all, when the list was numbered last.
+  /// The index of the section, and that of its first object among all, when the list was last numbered.
   var ordinal = 0
   var start = 0
-  /// Whether the chunks know their places.
+  /// Whether the chunks have their indices.
   var isNumbered = true
 
   init(_ key: LiveSectionKey) {
     self.key = key
   }
 
-  /// Counts the places of the chunks.
+  /// Assigns the indices of the chunks.
   func number() {
     if isNumbered { return }
     var start = 0
@@ -186,7 +189,8 @@ final class LiveSection {
 
 // MARK: RelatedValues
 
-/// The last known values of related objects that the results depend on. Only changes to these values can affect the results.
+/// The last known values of related objects that the results depend on. Only changes to these values can affect the
+/// results.
 struct RelatedValues {
   private let dependencies: FetchDependencies
   private var seen: [ManagedObject: [Int: PropertyValue]] = [:]
@@ -202,7 +206,8 @@ struct RelatedValues {
     if !ordinals.isEmpty { noteSeen(object, Self.values(object, ordinals)) }
   }
 
-  /// Notes what the results have seen of an object: nothing where it is deleted, so that it changes when it comes back as it was.
+  /// Notes the values of an object on which the results depend. A deleted object has none, so that it counts as changed
+  /// when it comes back as it was.
   private mutating func noteSeen(_ object: ManagedObject, _ values: [Int: PropertyValue]) {
     seen[object] = object.isDeleted ? [:] : values
   }
@@ -215,7 +220,7 @@ struct RelatedValues {
     Dictionary(uniqueKeysWithValues: ordinals.map { ($0, object.value(at: $0)) })
   }
 
-  /// The objects that depend on `object`, which has changed; nil where they cannot be told.
+  /// Returns the objects that depend on `object`, which has changed; nil if they cannot be determined.
   ///
   /// - Parameter isRenewal: whether the object may be of another version of its record than before.
   mutating func dependents(
@@ -235,7 +240,7 @@ struct RelatedValues {
     return dependents
   }
 
-  /// The ordinals of what has changed since the results have looked at it.
+  /// Returns the ordinals of the properties that have changed since the results have last read the object.
   private mutating func changes(of object: ManagedObject, isRenewal: Bool) -> Set<Int> {
     let ordinals = ordinals(object)
     let values = Self.values(object, ordinals)

@@ -2,18 +2,19 @@ import HeartwoodModel
 
 /// The objects of live results in their order, section by section.
 ///
-/// Coming and going costs O(log objects) comparisons and moving some hundred pointers at most; places are counted anew after a
-/// change, when they are first asked for, which is an addition for each section and each chunk of some hundred objects.
+/// Adding and removing an object costs O(log objects) comparisons and moves at most some hundred pointers; after a
+/// change, indices are computed when they are first requested, with an addition for each section and each chunk of some
+/// hundred objects.
 final class LiveList {
   private(set) var sections: [LiveSection] = []
   private var chunks: [ObjectIdentifier: LiveChunk] = [:]
   private var isNumbered = true
   let order: LiveOrder
   let sectionOrder: LiveSectionOrder
-  /// Whether sections come and go; otherwise there is one.
+  /// Whether sections are added and removed; otherwise there is one.
   let isSectioned: Bool
 
-  /// - Parameter sectionOrder: nil where there are no sections but one.
+  /// - Parameter sectionOrder: nil if there is only one section.
   init(_ order: LiveOrder, _ sectionOrder: LiveSectionOrder?) {
     self.order = order
     self.sectionOrder = sectionOrder ?? LiveSectionOrder(ordering: SortOrdering(.value), isAscending: true)
@@ -33,7 +34,7 @@ extension LiveList {
     chunk(of: object)?.entries.first { $0.object === object }
   }
 
-  /// Where an object is: its section, its place there, and its place among all.
+  /// Returns the place of an object: its section, its index there, and its index among all.
   func place(of object: ManagedObject) -> (section: LiveSection, item: Int, index: Int)? {
     guard let chunk = chunk(of: object), let offset = chunk.entries.firstIndex(where: { $0.object === object }) else {
       return nil
@@ -43,7 +44,7 @@ extension LiveList {
     return (chunk.section, item, chunk.section.start + item)
   }
 
-  /// The object at a place of a section; nil where there is none.
+  /// Returns the object at an index of a section; nil if there is none.
   func object(section ordinal: Int, item: Int) -> ManagedObject? {
     guard sections.indices.contains(ordinal), item >= 0, item < sections[ordinal].count else { return nil }
     number()
@@ -52,7 +53,7 @@ extension LiveList {
     return chunk.entries[item - chunk.start].object
   }
 
-  /// Counts the places.
+  /// Computes the indices.
   func number() {
     if isNumbered { return }
     var start = 0
@@ -69,7 +70,7 @@ extension LiveList {
 // MARK: Filling
 
 extension LiveList {
-  /// Appends an object that comes after all others of its section, which is told.
+  /// Appends an object to `section`. The object must come after all others of the section.
   func append(_ entry: LiveEntry, to section: LiveSection) {
     let chunk: LiveChunk
     if let last = section.chunks.last, last.entries.count < LiveChunk.capacity / 2 {
@@ -89,7 +90,7 @@ extension LiveList {
     chunks.reserveCapacity(count)
   }
 
-  /// The section of `key`, made where there is none yet.
+  /// Returns the section of `key`, and creates it if there is none yet.
   func section(of key: LiveSectionKey) -> LiveSection {
     let place = sections.firstPlace { sectionOrder.compare($0.key, key) >= 0 }
     if place < sections.count, sectionOrder.compare(sections[place].key, key) == 0 { return sections[place] }
@@ -103,7 +104,7 @@ extension LiveList {
 // MARK: Changing
 
 extension LiveList {
-  /// Puts an object into its place.
+  /// Inserts an object in its place.
   func insert(_ entry: LiveEntry, into section: LiveSection) {
     defer { changed(section, by: 1) }
     guard !section.chunks.isEmpty else {
@@ -111,7 +112,7 @@ extension LiveList {
       chunks[ObjectIdentifier(entry.object)] = section.chunks[0]
       return
     }
-    // The first chunk whose last object comes behind.
+    // The first chunk whose last object comes after it.
     let place = section.chunks.firstPlace { chunk in
       chunk.entries.last.map { order.comes(entry, before: $0) } ?? false
     }
@@ -131,7 +132,7 @@ extension LiveList {
     for entry in rest.entries { chunks[ObjectIdentifier(entry.object)] = rest }
   }
 
-  /// Takes an object out. Its section stays, though it may be empty.
+  /// Removes an object. Its section stays, although it may be empty.
   func remove(_ object: ManagedObject) {
     guard let chunk = chunks.removeValue(forKey: ObjectIdentifier(object)),
       let offset = chunk.entries.firstIndex(where: { $0.object === object })
@@ -142,13 +143,13 @@ extension LiveList {
     changed(section, by: -1)
   }
 
-  /// Replaces an entry by another one that leaves the object where it is.
+  /// Replaces an entry by another one with the same object in the same place.
   func replace(_ entry: LiveEntry) {
     guard let (chunk, offset) = position(of: entry.object) else { return }
     chunk.entries[offset] = entry
   }
 
-  /// Notes that what an object has changed is in its record now.
+  /// Notes that a save has written the changes of an object.
   func noteSave(of object: ManagedObject) {
     guard let (chunk, offset) = position(of: object) else { return }
     chunk.entries[offset].seen = object.recordVersion
@@ -162,7 +163,8 @@ extension LiveList {
     return (chunk, offset)
   }
 
-  /// Whether the object before or behind an object does not belong there: it may be that a save has given it another place.
+  /// Returns whether an object is in the wrong order with one of its neighbours: a save may have given it another
+  /// place.
   func isMisplaced(_ object: ManagedObject) -> Bool {
     guard let place = place(of: object), let entry = entry(of: object) else { return false }
     func neighbour(_ item: Int) -> LiveEntry? {
@@ -172,7 +174,7 @@ extension LiveList {
     return neighbour(place.item + 1).map { order.comes($0, before: entry) } ?? false
   }
 
-  /// Takes sections out that have no objects.
+  /// Removes sections without objects.
   func remove(_ emptySections: [LiveSection]) {
     if emptySections.isEmpty || !isSectioned { return }
     let gone = Set(emptySections.map { ObjectIdentifier($0) })
@@ -188,7 +190,8 @@ extension LiveList {
 }
 
 extension RandomAccessCollection where Index == Int {
-  /// The place of the first element that passes `test`, which no element passes before one that does not; the end where none does.
+  /// Returns the first index whose element passes `test`, or the end if none does. Elements that fail must precede
+  /// those that pass.
   func firstPlace(_ test: (Element) -> Bool) -> Int {
     var (low, high) = (startIndex, endIndex)
     while low < high {
@@ -201,10 +204,10 @@ extension RandomAccessCollection where Index == Int {
 
 // MARK: ChunkedElements
 
-/// Elements that lie in several arrays, one after the other.
+/// Elements in several arrays, one after the other.
 struct ChunkedElements<Element> {
   private let chunks: [ContiguousArray<Element>]
-  /// The place of the first element of each chunk.
+  /// The index of the first element of each chunk.
   private let starts: [Int]
   let count: Int
 

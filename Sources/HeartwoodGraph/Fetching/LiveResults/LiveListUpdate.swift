@@ -1,15 +1,15 @@
 import HeartwoodModel
 
-/// What one event does to a list: found out first, done then, told last.
+/// The update of a list by one event: first computed, then applied, then reported.
 struct LiveListUpdate {
-  /// An object that was and stays in the list.
+  /// An object that was in the list and stays there.
   private struct KeptEntry {
     let match: LiveQuery.Match
     let entry: LiveEntry
     var from: Place
-    /// Whether it was taken out and put in again, as its keys are others.
+    /// Whether it was removed and inserted again, since its keys have changed.
     let isRelocated: Bool
-    /// Whether it is to be told of though it stays where it is.
+    /// Whether it is reported although it keeps its place.
     let isChanged: Bool
   }
 
@@ -17,7 +17,7 @@ struct LiveListUpdate {
   struct Place {
     let section: LiveSection
     let path: FetchedResultsIndexPath
-    /// The place among all objects.
+    /// The index among all objects.
     let index: Int
   }
 
@@ -34,15 +34,15 @@ struct LiveListUpdate {
 // MARK: Finding out
 
 extension LiveListUpdate {
-  /// Whether nothing comes, goes, or looks different.
+  /// Whether nothing is added, removed, or changed.
   var isEmpty: Bool { removed.isEmpty && inserted.isEmpty && keptEntries.isEmpty }
 
-  /// Notes an object of which something may have become.
+  /// Notes an object that may have been affected.
   ///
   /// - Parameters:
-  ///   - match: what it is found with; nil where it is not found.
-  ///   - isChanged: whether it is to be told of though it stays where it is.
-  ///   - isMisplaced: whether it has another place though its keys are the same.
+  ///   - match: the match of the object; nil if it does not match.
+  ///   - isChanged: whether it is reported although it keeps its place.
+  ///   - isMisplaced: whether its place has changed although its keys are the same.
   mutating func note(
     _ object: ManagedObject,
     _ match: LiveQuery.Match?,
@@ -60,7 +60,7 @@ extension LiveListUpdate {
         isMisplaced || list.order.compare(entry.keys, match.keys) != 0
         || list.sectionOrder.compare(place.section.key, match.section) != 0
       if isChanged || isRelocated {
-        // One that is put in again for its keys looks different.
+        // An object that is inserted again because of its keys has changed.
         let isChanged = isChanged || !isMisplaced
         keptEntries.append(
           KeptEntry(match: match, entry: entry, from: place, isRelocated: isRelocated, isChanged: isChanged)
@@ -79,7 +79,7 @@ extension LiveListUpdate {
 // MARK: Doing
 
 extension LiveListUpdate {
-  /// Changes the list, and gives what is to be told.
+  /// Applies the update to the list, and returns the changes to be reported.
   func apply<Object>() -> FetchedResultsChanges<Object> {
     let oldIDs = removed.map(\.object.objectID)
     for removal in removed { list.remove(removal.object) }
@@ -105,7 +105,7 @@ extension LiveListUpdate {
     return told(deletions + insertions, oldIDs)
   }
 
-  /// The sections that objects have left, and that have none any more.
+  /// The sections that objects have left and that are empty now.
   private var emptySections: [LiveSection] {
     var seen: Set<ObjectIdentifier> = []
     return (removed.map(\.from.section) + keptEntries.map(\.from.section))
@@ -121,7 +121,7 @@ extension LiveListUpdate {
   }
 }
 
-// MARK: Telling
+// MARK: Reporting
 
 extension LiveListUpdate {
   private func told<Object>(
@@ -156,7 +156,8 @@ extension LiveListUpdate {
     return changes
   }
 
-  /// The ``stays`` that need not be reported as moves: once all others are removed and reinserted, they are already in place.
+  /// Returns the ``stays`` that need not be reported as moves: once all others are removed and reinserted, they are
+  /// already in place.
   private func stayingInPlace(_ arrivals: [Int]) -> Set<Int> {
     let relocated = keptEntries.indices.filter { keptEntries[$0].isRelocated }
     var kept = Set(keptEntries.indices.filter { !keptEntries[$0].isRelocated })
@@ -164,7 +165,7 @@ extension LiveListUpdate {
     let to = relocated.map { place(of: keptEntries[$0].entry.object) }
     let oldTouched = (removed.map(\.from.index) + relocated.map { keptEntries[$0].from.index }).sorted()
     let newTouched = (arrivals + to.compactMap { $0?.index }).sorted()
-    // Between which of the others an object is: how many of them come before it.
+    // The position of an object relative to the others: how many of them come before it.
     func gap(_ index: Int, _ touched: [Int]) -> Int { index - touched.firstPlace { $0 >= index } }
     var candidates: [(keptEntry: Int, from: Int, to: Int)] = []
     for (keptEntry, to) in zip(relocated, to) {
@@ -202,11 +203,11 @@ extension LiveListUpdate {
 
 // MARK: LongestIncrease
 
-/// The greatest number of elements that are in ascending order already.
+/// The longest subsequence of elements that are in ascending order already.
 enum LongestIncrease {
-  /// The places of a longest ascending subsequence of `numbers`, which are all different. O(n log n).
+  /// Returns the indices of a longest ascending subsequence of `numbers`, which are all different. O(n log n).
   static func places(in numbers: [Int]) -> [Int] {
-    // For each length, the place at which the subsequence of that length with the least end has its end.
+    // For each length, the index of the last element of the subsequence of that length with the least last element.
     var ends: [Int] = []
     var predecessors: [Int?] = []
     for (place, number) in numbers.enumerated() {

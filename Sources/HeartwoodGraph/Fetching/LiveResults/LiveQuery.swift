@@ -1,14 +1,14 @@
 public import HeartwoodModel
 import HeartwoodStore
 
-/// What live results are of: a request that has been checked, and what it looks at.
+/// The query of live results: a request that has been checked, and its dependencies.
 struct LiveQuery {
-  /// What an object that is found is sorted by.
+  /// A found object and its sort keys.
   struct Match {
     let object: ManagedObject
     let keys: LiveKeys
     let section: LiveSectionKey
-    /// The version of the record that it shows; nil if it has none, or if the keys tell it.
+    /// The version of the record that the object has; nil if it has none, or if the keys imply it.
     let seen: RecordVersion?
   }
 
@@ -41,11 +41,11 @@ struct LiveQuery {
 // MARK: Evaluating
 
 extension LiveQuery {
-  /// All objects that are found, in the request's order.
+  /// Returns all matches, in the request's order.
   func matches() throws -> [Match] {
     let parts = Dictionary(uniqueKeysWithValues: pass.parts.enumerated().map { (ObjectIdentifier($1.binding), $0) })
     let matches = try pass.matches()
-    // All are made before one is read: records may move then.
+    // All objects are created before one is read: records may move then.
     return zip(matches, matches.map(\.object)).map { found, object in
       guard case .row(let binding, let row) = found, let part = parts[ObjectIdentifier(binding)] else {
         return match(object)
@@ -55,10 +55,10 @@ extension LiveQuery {
     }
   }
 
-  /// The object as it is found now; nil where it is not.
+  /// Returns the current match of an object; nil if it does not match.
   func match(ifFound object: ManagedObject) -> Match? {
     guard isAbout(object.entity), object.managedObjectContext === context else { return nil }
-    // Whether the record is gone is known once it has been read.
+    // Reading the record determines whether it is gone.
     if object.isFault { object.fireFault() }
     guard !object.isDeleted, isInStores(object), passes(object) else { return nil }
     return match(object)
@@ -71,7 +71,7 @@ extension LiveQuery {
     return Match(object: object, keys: .values(keys), section: section, seen: object.recordVersion)
   }
 
-  /// The same match with its keys read, for tables of another moment.
+  /// Returns the same match with its keys read, for tables of another moment.
   func withValues(_ match: Match) -> Match {
     guard case .row(let part, let row) = match.keys else { return match }
     return Match(
@@ -95,34 +95,35 @@ extension LiveQuery {
 
 // MARK: LiveResultsList
 
-/// What has happened in a context, for results that keep up with it.
+/// An event in a context, for results that are kept up to date.
 struct LiveEvent {
-  /// Objects that have been inserted, changed, deleted or refreshed.
+  /// The objects that were inserted, changed, deleted or refreshed.
   var objects: [ManagedObject] = []
-  /// The ids of records that others have inserted or changed, of which there need be no object.
+  /// The ids of records that others have inserted or changed, and that need not have objects here.
   var ids: Set<ManagedObjectID> = []
   /// Whether the objects may be of another version of their records than before.
   var isRenewal = false
-  /// Whether what others have saved is merged, which may have been told before: the same save comes by several ways.
+  /// Whether the event is a merge of saves of others, which may have been reported before: the same save arrives in
+  /// several ways.
   var isMerge = false
-  /// Whether there may be more that has happened than is told.
+  /// Whether more may have happened than is reported.
   var isPartial = false
-  /// Whether any record may have changed of which nothing is told.
+  /// Whether any record may have changed without being reported.
   var mayBeAny = false
 }
 
-/// Results that keep up with a context.
+/// Results that are kept up to date with a context.
 protocol LiveResults: AnyObject {
   func contextDidChange(_ event: LiveEvent)
-  /// New objects have other ids than before.
+  /// Called when new objects have other ids than before.
   func objectsWereRenamed(_ objects: [ManagedObject])
-  /// The changes of objects are in their records now, and new ones have their permanent ids.
+  /// Called when a save has written the changes of objects, and new ones have their permanent ids.
   func objectsWereSaved(inserted: [ManagedObject], updated: [ManagedObject])
-  /// The context has let all objects go.
+  /// Called when the context has released all objects.
   func contextWasReset()
 }
 
-/// The live results of a context, none of which it holds.
+/// The live results of a context, none of which it retains.
 final class LiveResultsList {
   private struct Member {
     weak var results: (any LiveResults)?
@@ -130,7 +131,7 @@ final class LiveResultsList {
 
   private var members: [Member] = []
 
-  /// Whether there may be none. Those that are gone are noticed when something is told.
+  /// Whether there may be none. Deallocated ones are noticed at the next event.
   var isEmpty: Bool { members.isEmpty }
 
   func insert(_ results: any LiveResults) {
@@ -164,12 +165,12 @@ final class LiveResultsList {
 // MARK: ManagedObjectContext: live results
 
 extension ManagedObjectContext {
-  /// What a request asks for, fetched, and kept up with this context from then on.
+  /// Fetches the results of a request, and keeps them up to date with this context from then on.
   ///
   /// - Parameters:
-  ///   - sectionKey: what makes the sections; nil where all objects are in one.
-  ///   - delegate: who learns what becomes of them. It is not held.
-  /// - Throws: as ``FetchedResultsController/performFetch()``.
+  ///   - sectionKey: the key that divides the results into sections; nil if all objects are in one.
+  ///   - delegate: the delegate that is notified of changes. It is not retained.
+  /// - Throws: the errors of ``FetchedResultsController/performFetch()``.
   public func fetchedResults<Object>(
     _ request: FetchRequest<Object>,
     sectionedBy sectionKey: FetchedResultsSectionKey<Object>? = nil,
@@ -181,7 +182,8 @@ extension ManagedObjectContext {
     return controller
   }
 
-  /// The objects of the entity of `objectClass` that meet a condition, in an order and in sections, kept up with this context:
+  /// Fetches the objects of the entity of `objectClass` that meet a condition, in an order and in sections, and keeps
+  /// them up to date with this context:
   ///
   ///     let open = try context.fetchedResults(
   ///       ToDo.self,

@@ -4,29 +4,31 @@ package import HeartwoodStore
 // MARK: Typed accessors
 
 extension ManagedObject {
-  /// The object that a to-one relationship leads to, or nil. Setting it changes the inverse too.
+  /// The destination of a to-one relationship, or nil. Setting it updates the inverse too.
   ///
-  /// An object whose record is gone is left out, and one that is gone when it is set: the relationship leads nowhere then, which is logged.
-  /// ``setValue(_:forKey:)`` throws instead. A relationship of an object that is gone itself leads nowhere, and setting it is logged and does
-  /// nothing. An object whose record cannot be read is left out, too, and is among the context's ``ManagedObjectContext/readFailures``;
-  /// ``read(_:)-(ToOneKey<Destination>)`` throws then.
+  /// A destination whose record is gone reads as nil. Setting a destination that is gone sets nil and logs a warning;
+  /// ``setValue(_:forKey:)`` throws instead. If this object itself is gone, the value is nil, and setting it does
+  /// nothing and logs a warning. A destination whose record cannot be read reads as nil too, and the failure is added
+  /// to the context's ``ManagedObjectContext/readFailures``; ``read(_:)-(ToOneKey<Destination>)`` throws then.
   public final subscript<Destination: ManagedObject>(key: ToOneKey<Destination>) -> Destination? {
     get { relatedObjects(key.ordinal(in: self, \.isToOne)).first.flatMap { cast($0, key) } }
     set { relateLeavingGone(key.ordinal(in: self, \.isToOne), toOne: newValue) }
   }
 
-  /// The objects that a to-many relationship leads to. Where it is ordered, the order is kept; otherwise it has no meaning.
+  /// The destinations of a to-many relationship. For an ordered relationship, they are in its order; otherwise the
+  /// order has no meaning.
   ///
-  /// Setting them changes the inverse too. An object that is given twice counts once. Objects whose records are gone are left out, and so are
-  /// those that are gone when they are set, which is logged. Objects whose records cannot be read are left out, too, and are among the
-  /// context's ``ManagedObjectContext/readFailures``; ``read(_:)-(ToManyKey<Destination>)`` throws then.
+  /// Setting them updates the inverse too. Duplicates are ignored. Objects whose records are gone are left out, and so
+  /// are objects that are gone when they are set, which logs a warning. Objects whose records cannot be read are left
+  /// out too, and the failures are added to the context's ``ManagedObjectContext/readFailures``;
+  /// ``read(_:)-(ToManyKey<Destination>)`` throws then.
   public final subscript<Destination: ManagedObject>(key: ToManyKey<Destination>) -> [Destination] {
     get { relatedObjects(key.ordinal(in: self, \.isToMany)).compactMap { cast($0, key) } }
     set { relateLeavingGone(key.ordinal(in: self, \.isToMany), to: newValue) }
   }
 
-  /// The object as what the key of a relationship says; nil for one of another entity than the relationship's, which a damaged file has let
-  /// it lead to.
+  /// Returns the object in the type of the key; nil if it is of another entity than the relationship's destination,
+  /// which only a damaged file can cause.
   final func cast<Destination: ManagedObject>(_ object: ManagedObject, _ key: PropertyKey) -> Destination? {
     if let destination = object as? Destination { return destination }
     let ordinal = entity.ordinal(ofProperty: key.name)
@@ -59,13 +61,13 @@ extension ManagedObject {
     }
   }
 
-  /// Lets relationships have the names that records have now: a conversion may have given them others than the object has read.
+  /// Updates the ids in relationships if a conversion has changed them since they were read.
   final func followConversions() {
     withBinding { $0.followConversions() }
   }
 
-  /// The objects of a relationship that are still there. What cannot be read is noted. If the context is gone or has let go of the object, there
-  /// are none, which is logged.
+  /// Returns the destinations of a relationship that still exist. Failures to read are noted. If the context is gone or
+  /// has released the object, there are none, which is logged.
   final func relatedObjects(_ ordinal: Int) -> [ManagedObject] {
     followConversions()
     let ids = value(at: ordinal).objectIDs
@@ -83,9 +85,10 @@ extension ManagedObject {
     return objects
   }
 
-  /// Makes sure that all can be read that a change of a relationship concerns, so that it fails as a whole if not.
+  /// Checks that everything can be read that a change of a relationship affects, so that the change fails as a whole
+  /// otherwise.
   ///
-  /// - Parameter objects: what the relationship is to lead to.
+  /// - Parameter objects: the new destinations.
   final func checkReadable(_ ordinal: Int, for objects: [ManagedObject]) throws(PersistenceError) {
     try reading { () throws(PersistenceError) in
       guard let inverse = binding.traits[ordinal].inverseOrdinal, let context = managedObjectContext,
@@ -93,18 +96,19 @@ extension ManagedObject {
       else { return }
       let new = Set(objects)
       for other in relatedObjects(ordinal) where !new.contains(other) && other.isFault { other.fireFault() }
-      // What is wrong with an object is found out when it is related.
+      // Invalid objects are reported when they are related.
       for object in objects where object.managedObjectContext === context && object.entity.isKind(of: destination) {
-        // Who had it loses it, if it can have one alone.
+        // The former owner loses it, if it can have only one.
         if !object.binding.traits[inverse].isToMany { _ = object.relatedObjects(inverse) }
       }
     }
   }
 
-  /// Lets a relationship lead to `objects`, and their inverse relationships lead back.
+  /// Sets the destinations of a relationship, and updates their inverse relationships.
   ///
-  /// - Throws: ``PersistenceError/Code/valueTypeMismatch`` where an object is of another entity, or this one is of another than the
-  ///   inverse leads to; ``PersistenceError/Code/objectNotFound`` where one is of another context or deleted. Nothing has changed then.
+  /// - Throws: ``PersistenceError/Code/valueTypeMismatch`` if an object is of another entity, or this one is of another
+  ///   than the destination of the inverse; ``PersistenceError/Code/objectNotFound`` if one is of another context or
+  ///   deleted. Then nothing has changed.
   package final func relate(_ ordinal: Int, to objects: [ManagedObject]) throws(PersistenceError) {
     guard binding.traits[ordinal].isToMany else { return try relate(ordinal, toOne: objects.first) }
     followConversions()
@@ -118,7 +122,7 @@ extension ManagedObject {
     for object in added { RelationshipUpkeep.didLink(self, ordinal, to: object) }
   }
 
-  /// The same of a to-one relationship.
+  /// Sets the destination of a to-one relationship, as ``relate(_:to:)`` does.
   final func relate(_ ordinal: Int, toOne object: ManagedObject?) throws(PersistenceError) {
     followConversions()
     guard mayChange(ordinal) else { return }
@@ -131,9 +135,9 @@ extension ManagedObject {
     if let object { RelationshipUpkeep.didLink(self, ordinal, to: object) }
   }
 
-  /// Lets a to-many relationship lead to one object more. Returns whether it did not yet.
+  /// Adds an object to a to-many relationship. Returns whether it was not in it yet.
   ///
-  /// - Throws: as ``relate(_:to:)``.
+  /// - Throws: the errors of ``relate(_:to:)``.
   package final func addLink(_ ordinal: Int, to object: ManagedObject) throws(PersistenceError) -> Bool {
     followConversions()
     guard mayChange(ordinal), !leads(ordinal, to: object.objectID) else { return false }
@@ -143,7 +147,7 @@ extension ManagedObject {
     return true
   }
 
-  /// Lets a to-many relationship lead to one object less. Returns whether it did.
+  /// Removes an object from a to-many relationship. Returns whether it was in it.
   final func removeLink(_ ordinal: Int, to object: ManagedObject) -> Bool {
     followConversions()
     guard mayChange(ordinal), leads(ordinal, to: object.objectID) else { return false }
@@ -152,7 +156,7 @@ extension ManagedObject {
     return true
   }
 
-  /// Throws where a relationship may not lead to `object`.
+  /// Throws if `object` cannot be a destination of a relationship.
   private final func check(_ object: ManagedObject, _ ordinal: Int) throws(PersistenceError) {
     guard let destination = withBinding({ $0.destinations[ordinal] }) else { return }
     func refusal(_ code: PersistenceError.Code, _ message: String) -> PersistenceError {
@@ -183,7 +187,7 @@ extension ManagedObject {
     }
   }
 
-  /// Whether both objects are in the same context, which has not let go of them.
+  /// Returns whether both objects are in the same context, which has not released them.
   private final func isInContext(of object: ManagedObject) -> Bool {
     let isShared = withBinding { binding in object.withBinding { $0.hasContext(of: binding) } }
     return isShared && !state.contains(.detached) && !object.state.contains(.detached)
@@ -191,7 +195,8 @@ extension ManagedObject {
 }
 
 extension RelationshipTarget {
-  /// What the inverse leads to where that is not `entity`, nor what it inherits from: it may be one of its subentities.
+  /// Returns the destination of the inverse if it is neither `entity` nor one of its superentities: it may be one of
+  /// its subentities.
   func inverseMismatch(with entity: EntityDescription, among entities: [EntityDescription]) -> EntityDescription? {
     guard let inverseOrdinal, let target = entities[entityOrdinal].relationshipTargets[inverseOrdinal] else {
       return nil
@@ -211,7 +216,7 @@ struct RelationshipEnd: Hashable {
 
 // MARK: LiveRelationship
 
-/// A to-many relationship of an object, to be looked at and changed in place.
+/// A to-many relationship of an object, read and changed in place.
 struct LiveRelationship<Destination: ManagedObject> {
   let object: ManagedObject
   let ordinal: Int
@@ -226,7 +231,7 @@ extension LiveRelationship {
     return object.leads(ordinal, to: member.objectID)
   }
 
-  /// Lets the relationship lead to one object more, unless that is gone.
+  /// Adds an object to the relationship, unless the object is gone.
   func add(_ member: Destination) -> Bool { object.addLinkLeavingGone(ordinal, to: member) }
 
   func remove(_ member: Destination) -> Bool { object.removeLink(ordinal, to: member) }
@@ -237,7 +242,7 @@ extension LiveRelationship {
 }
 
 extension ManagedObject {
-  /// The to-many relationship of `key`, which has an order or none.
+  /// Returns the to-many relationship of `key`, which must be ordered or unordered as given.
   final func live<Destination: ManagedObject>(
     _ key: ToManyKey<Destination>,
     isOrdered: Bool

@@ -1,15 +1,16 @@
 import HeartwoodModel
 
-/// Ids in the order in which they came, each once. Asking, appending and removing are O(1) amortised.
+/// Ids in the order of their insertion, each once. Lookups, appending and removing are O(1) amortised.
 struct ObjectIDList {
   private var slots: [ManagedObjectID?]
   private var positions: [ManagedObjectID: Int]
-  /// What the ids were found to differ from; nil where they were not yet, or where there are so few that they are looked through each time.
+  /// The comparison with the committed ids, if these were found to differ; nil if they were not compared yet, or if
+  /// there are so few ids that they are compared each time.
   private var committed: CommittedIDs?
-  /// How many ids are looked through as quickly as anything could be remembered of them.
+  /// The number of ids up to which comparing each time is as fast as remembering a comparison.
   private static let few = 16
 
-  /// The ids of `ids`, the first of those that are equal.
+  /// Creates a list of `ids` without duplicates.
   init(_ ids: [ManagedObjectID] = []) {
     slots = []
     slots.reserveCapacity(ids.count)
@@ -24,7 +25,7 @@ extension ObjectIDList {
 
   func contains(_ id: ManagedObjectID) -> Bool { positions[id] != nil }
 
-  /// Appends an id that is not there yet.
+  /// Appends an id unless it is in the list.
   mutating func append(_ id: ManagedObjectID) {
     guard positions[id] == nil else { return }
     positions[id] = slots.count
@@ -42,18 +43,19 @@ extension ObjectIDList {
   private mutating func closeGaps() {
     let committed = committed
     self = ObjectIDList(ids)
-    // The ids are still in the same order, which is all that it knows of their positions.
+    // The ids are still in the same order, and the comparison depends on nothing else.
     self.committed = committed
   }
 
-  /// Lets what has come to another list, and gone from it, come and go here too; what comes is last. O(n).
+  /// Applies the additions and removals between two lists to this one; additions are appended. O(n).
   mutating func follow(from former: [ManagedObjectID], to newest: [ManagedObjectID]) {
     let (before, after) = (Set(former), Set(newest))
     for id in former where !after.contains(id) { remove(id) }
     for id in newest where !before.contains(id) { append(id) }
   }
 
-  /// Puts those of `returning` back that were in `former`, each behind the one before it there that is still in the list. O(n).
+  /// Inserts those of `returning` that were in `former`, each after the id before it there that is still in the list.
+  /// O(n).
   mutating func putBack(_ returning: Set<ManagedObjectID>, asIn former: [ManagedObjectID]) {
     var leading: [ManagedObjectID] = []
     var followers: [ManagedObjectID: [ManagedObjectID]] = [:]
@@ -70,12 +72,14 @@ extension ObjectIDList {
   }
 }
 
-// MARK: What was read
+// MARK: Committed ids
 
 extension ObjectIDList {
-  /// Whether the ids are those that the relationship was read with, of which there are as many; in the same order where that matters.
+  /// Returns whether the ids are those that the relationship was read with, which must be as many; for an ordered
+  /// relationship, whether they are in the same order.
   ///
-  /// Once many ids were found to differ, this is O(1) amortised until the list is made anew or told to forget what was read.
+  /// Once many ids were found to differ, this is O(1) amortised until the list is replaced or ``forgetCommitted()`` is
+  /// called.
   ///
   /// - Parameter read: the ids that the relationship was read with, the same each time.
   mutating func isCommitted(_ read: @autoclosure () -> [ManagedObjectID], isOrdered: Bool) -> Bool {
@@ -88,25 +92,25 @@ extension ObjectIDList {
     return isSame
   }
 
-  /// Forgets what the relationship was read with, since that is about to be something else.
+  /// Discards the comparison with the committed ids, since these are about to change.
   mutating func forgetCommitted() { committed = nil }
 }
 
 // MARK: CommittedIDs
 
-/// The ids that a to-many relationship was read with, held against the list of those that it has now.
+/// The ids that a to-many relationship was read with, compared with its present list.
 ///
-/// Both are looked through once. After that the list tells what comes and goes, and asking whether they are the same is O(1) amortised.
+/// Both are compared once. After that, additions and removals are noted, and the comparison is O(1) amortised.
 struct CommittedIDs {
-  /// The ids in their order; none where that means nothing.
+  /// The ids in their order; empty if the relationship is not ordered.
   private let ordered: [ManagedObjectID]
   private let places: [ManagedObjectID: Int]
-  /// How many of the ids the list lacks.
+  /// The number of ids that the list lacks.
   private var missingCount: Int
-  /// How many of the first ids are known to come one after another in the list.
+  /// The number of ids at the beginning that are known to be in ascending positions in the list.
   private var sortedCount = 0
 
-  /// - Parameter positions: where the ids of the list are in it.
+  /// - Parameter positions: the positions of the ids in the list.
   init(_ ids: [ManagedObjectID], isOrdered: Bool, positions: [ManagedObjectID: Int]) {
     ordered = isOrdered ? ids : []
     places = Dictionary(zip(ids, ids.indices)) { first, _ in first }
@@ -115,25 +119,25 @@ struct CommittedIDs {
 }
 
 extension CommittedIDs {
-  /// Notes that an id has come to the end of the list.
+  /// Notes that an id was appended to the list.
   mutating func noteArrival(of id: ManagedObjectID) {
     if places[id] != nil { missingCount -= 1 }
   }
 
-  /// Notes that an id has gone from the list.
+  /// Notes that an id was removed from the list.
   mutating func noteLoss(of id: ManagedObjectID) {
     guard let place = places[id] else { return }
     missingCount += 1
     sortedCount = min(sortedCount, place)
   }
 
-  /// Whether a list of as many ids has the same ones, in the same order where that matters.
+  /// Returns whether a list of as many ids has the same ones, in the same order if it is ordered.
   mutating func areSame(positions: [ManagedObjectID: Int]) -> Bool {
     missingCount == 0 && comeOneAfterAnother(positions)
   }
 
-  /// Each id is passed once for each time that it has come: it is looked at again only where one before it was away meanwhile, which is
-  /// behind it since and so stops the search, until the id itself has come anew.
+  /// Each id is passed once for each time that it was appended: it is checked again only if one before it was removed
+  /// and appended meanwhile, which is behind it since and stops the search, until the id itself is appended again.
   private mutating func comeOneAfterAnother(_ positions: [ManagedObjectID: Int]) -> Bool {
     var last = sortedCount > 0 ? positions[ordered[sortedCount - 1]] : nil
     while sortedCount < ordered.count, let position = positions[ordered[sortedCount]] {

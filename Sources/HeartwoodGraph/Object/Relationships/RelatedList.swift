@@ -1,5 +1,5 @@
-/// The objects of an ordered to-many relationship: a view of the relationship, through which it is changed. An object
-/// is in it once at most.
+/// The objects of an ordered to-many relationship: a view of the relationship that reads and changes it. It contains an
+/// object at most once.
 ///
 ///     final class List: ManagedObject {
 ///       static let itemsKey = ToManyKey<Item>("items")
@@ -12,13 +12,14 @@
 ///     list.items.move(from: 0, to: 2)
 ///     list.items = [first, second]
 ///
-/// It shows what the relationship has at the moment, and changing it changes the object, even through a constant: `let
-/// items = list.items` is the same relationship, not a copy. ``objects`` is an array, and a copy. Assigning to the
-/// property takes the objects of another view or a literal over.
+/// It reflects the current objects of the relationship, and changing it changes the object, even through a constant:
+/// `let items = list.items` is the same relationship, not a copy. ``objects`` is an array, and a copy. Assigning
+/// another view or a literal to the property replaces the objects of the relationship.
 ///
-/// Getting a view allocates nothing. Appending and removing by object are O(1) amortised; whatever uses an index is
-/// O(n), and so is what first makes the list differ from the one that was read. To look at many, take ``objects``.
-/// Making an object of another context, or a deleted one, an element is a mistake that stops the process.
+/// Getting a view allocates nothing. Appending and removing by object are O(1) amortised; everything that uses an index
+/// is O(n), and so is the first change after reading. To read many objects, use ``objects``.
+///
+/// - Precondition: objects that are added belong to the same context and are not deleted.
 public struct RelatedList<Destination: ManagedObject> {
   private enum Content {
     case live(LiveRelationship<Destination>)
@@ -27,7 +28,7 @@ public struct RelatedList<Destination: ManagedObject> {
 
   private let content: Content
 
-  /// The object that the relationship is of; nil for objects that are to be assigned to one.
+  /// The object that has the relationship; nil for objects that are to be assigned to one.
   var owner: ManagedObject? {
     if case .live(let relationship) = content { relationship.object } else { nil }
   }
@@ -36,12 +37,12 @@ public struct RelatedList<Destination: ManagedObject> {
     content = .live(relationship)
   }
 
-  /// Objects to be assigned to a relationship, each once.
+  /// Creates a list of objects to be assigned to a relationship, without duplicates.
   public init(_ objects: some Sequence<Destination>) {
     content = .unattached(UnattachedMembers(Self.eachOnce(objects)))
   }
 
-  /// The objects there are now, in their order. O(n).
+  /// The current objects, in their order. O(n).
   public var objects: [Destination] {
     get {
       switch content {
@@ -64,13 +65,13 @@ public struct RelatedList<Destination: ManagedObject> {
 }
 
 extension RelatedList {
-  /// How many objects there are.
+  /// The number of objects. O(n).
   public var count: Int { objects.count }
 
-  /// Whether there are no objects.
+  /// Whether there are no objects. O(n).
   public var isEmpty: Bool { objects.isEmpty }
 
-  /// The object at `index`. An object that is set there leaves the place where it was.
+  /// The object at `index`. An object that is set here is removed from its former place.
   public subscript(index: Int) -> Destination {
     get { objects[index] }
     nonmutating set {
@@ -80,7 +81,7 @@ extension RelatedList {
     }
   }
 
-  /// Whether `member` is one of the objects.
+  /// Returns whether `member` is one of the objects.
   public func contains(_ member: Destination) -> Bool {
     switch content {
     case .live(let relationship): relationship.contains(member)
@@ -88,7 +89,7 @@ extension RelatedList {
     }
   }
 
-  /// Puts an object at the end, unless it is in the list.
+  /// Appends an object, unless it is in the list.
   public func append(_ member: Destination) {
     switch content {
     case .live(let relationship): _ = relationship.add(member)
@@ -96,13 +97,13 @@ extension RelatedList {
     }
   }
 
-  /// Puts an object before the one at `index`, unless it is in the list.
+  /// Inserts an object before the one at `index`, unless it is in the list.
   public func insert(_ member: Destination, at index: Int) {
     if contains(member) { return }
     objects.insert(member, at: index)
   }
 
-  /// Removes an object. Returns whether it was there.
+  /// Removes an object. Returns whether it was in the list.
   @discardableResult
   public func remove(_ member: Destination) -> Bool {
     switch content {
@@ -127,7 +128,7 @@ extension RelatedList {
     objects = []
   }
 
-  /// Moves the object at `source` so that it is the one at `destination`.
+  /// Moves the object at `source` to the index `destination`.
   public func move(from source: Int, to destination: Int) {
     var objects = objects
     objects.insert(objects.remove(at: source), at: destination)
@@ -136,19 +137,19 @@ extension RelatedList {
 }
 
 extension RelatedList: Sequence {
-  /// Goes over the objects as they are now. They may be changed on the way.
+  /// Returns an iterator over the current objects. The relationship may be changed during the iteration.
   public func makeIterator() -> IndexingIterator<[Destination]> { objects.makeIterator() }
 }
 
 extension RelatedList: ExpressibleByArrayLiteral {
-  /// Objects to be assigned to a relationship.
+  /// Creates a list of objects to be assigned to a relationship.
   public init(arrayLiteral elements: Destination...) {
     self.init(elements)
   }
 }
 
 extension RelatedList: Equatable {
-  /// Whether both have the same objects in the same order now.
+  /// Returns whether both have the same objects in the same order now.
   public static func == (left: RelatedList, right: RelatedList) -> Bool { left.objects == right.objects }
 }
 
@@ -158,8 +159,8 @@ extension RelatedList: CustomStringConvertible {
 }
 
 extension ManagedObject {
-  /// A view of an ordered to-many relationship. Setting it gives the relationship the objects of another view or a
-  /// literal.
+  /// A view of an ordered to-many relationship. Setting it assigns the objects of another view or a literal to the
+  /// relationship.
   public final subscript<Destination: ManagedObject>(list key: ToManyKey<Destination>) -> RelatedList<Destination> {
     get { RelatedList(live(key, isOrdered: true)) }
     set { newValue.assign(to: live(key, isOrdered: true)) }

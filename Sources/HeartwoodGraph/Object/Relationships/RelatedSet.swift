@@ -1,4 +1,4 @@
-/// The objects of a to-many relationship without an order: a view of the relationship, through which it is changed.
+/// The objects of an unordered to-many relationship: a view of the relationship that reads and changes it.
 ///
 ///     final class ToDo: ManagedObject {
 ///       static let tagsKey = ToManyKey<Tag>("tags")
@@ -11,14 +11,15 @@
 ///     todo.tags = [home, urgent]
 ///     let others = todo.tags.subtracting([home])
 ///
-/// It shows what the relationship has at the moment, and inserting and removing change the object, even through a
-/// constant: `let tags = todo.tags` is the same relationship, not a copy. So it is no `SetAlgebra`, whose algorithms
-/// change copies; give those `Set(todo.tags)`. What is calculated from it, such as a ``union(_:)``, is a plain `Set`.
-/// Assigning to the property takes the objects of another view or a literal over.
+/// It reflects the current objects of the relationship, and inserting and removing change the object, even through a
+/// constant: `let tags = todo.tags` is the same relationship, not a copy. Therefore it is not a `SetAlgebra`, whose
+/// algorithms change copies; use `Set(todo.tags)` for those. Results of calculations, such as ``union(_:)``, are of the
+/// type `Set`. Assigning another view or a literal to the property replaces the objects of the relationship.
 ///
-/// Getting a view allocates nothing. Inserting and removing are O(1) amortised, and change the inverse too; what first
-/// makes the set differ from the one that was read is O(n), and so is everything else. Making an object of another
-/// context, or a deleted one, a member is a mistake that stops the process.
+/// Getting a view allocates nothing. Inserting and removing are O(1) amortised, and update the inverse too; the first
+/// change after reading is O(n), and so is everything else.
+///
+/// - Precondition: objects that are inserted belong to the same context and are not deleted.
 public struct RelatedSet<Destination: ManagedObject> {
   private enum Content {
     case live(LiveRelationship<Destination>)
@@ -27,7 +28,7 @@ public struct RelatedSet<Destination: ManagedObject> {
 
   private let content: Content
 
-  /// The object that the relationship is of; nil for objects that are to be assigned to one.
+  /// The object that has the relationship; nil for objects that are to be assigned to one.
   var owner: ManagedObject? {
     if case .live(let relationship) = content { relationship.object } else { nil }
   }
@@ -36,12 +37,12 @@ public struct RelatedSet<Destination: ManagedObject> {
     content = .live(relationship)
   }
 
-  /// Objects to be assigned to a relationship.
+  /// Creates a set of objects to be assigned to a relationship.
   public init(_ objects: some Sequence<Destination>) {
     content = .unattached(UnattachedMembers(Set(objects)))
   }
 
-  /// The objects there are now. O(n).
+  /// The current objects. O(n).
   public var objects: Set<Destination> {
     switch content {
     case .live(let relationship): Set(relationship.objects)
@@ -51,13 +52,13 @@ public struct RelatedSet<Destination: ManagedObject> {
 }
 
 extension RelatedSet {
-  /// How many objects there are. O(n).
+  /// The number of objects. O(n).
   public var count: Int { objects.count }
 
-  /// Whether there are no objects.
+  /// Whether there are no objects. O(n).
   public var isEmpty: Bool { objects.isEmpty }
 
-  /// Whether `member` is one of the objects.
+  /// Returns whether `member` is one of the objects.
   public func contains(_ member: Destination) -> Bool {
     switch content {
     case .live(let relationship): relationship.contains(member)
@@ -69,7 +70,7 @@ extension RelatedSet {
 // MARK: Changing
 
 extension RelatedSet {
-  /// Adds an object to the relationship, unless it is there.
+  /// Adds an object to the relationship, unless it is in it.
   @discardableResult
   public func insert(_ member: Destination) -> (inserted: Bool, memberAfterInsert: Destination) {
     switch content {
@@ -78,7 +79,7 @@ extension RelatedSet {
     }
   }
 
-  /// Removes an object from the relationship, and returns it if it was there.
+  /// Removes an object from the relationship, and returns it if it was in it.
   @discardableResult
   public func remove(_ member: Destination) -> Destination? {
     switch content {
@@ -100,7 +101,7 @@ extension RelatedSet {
     for object in Array(other) { insert(object) }
   }
 
-  /// Removes the objects from the relationship that are not in a sequence.
+  /// Removes all objects from the relationship that are not in a sequence.
   public func formIntersection(_ other: some Sequence<Destination>) {
     for object in objects.subtracting(other) { remove(object) }
   }
@@ -110,7 +111,7 @@ extension RelatedSet {
     for object in Array(other) { remove(object) }
   }
 
-  /// Removes the objects from the relationship that are in a sequence as well, and adds the others of the sequence.
+  /// Removes the objects that are also in a sequence from the relationship, and adds the other objects of the sequence.
   public func formSymmetricDifference(_ other: some Sequence<Destination>) {
     for object in Set(other) where remove(object) == nil { insert(object) }
   }
@@ -119,44 +120,44 @@ extension RelatedSet {
 // MARK: Calculating
 
 extension RelatedSet {
-  /// The objects of both. The relationship stays as it is.
+  /// Returns the objects of both. The relationship stays as it is.
   public func union(_ other: some Sequence<Destination>) -> Set<Destination> { objects.union(other) }
 
-  /// The objects that are in both. The relationship stays as it is.
+  /// Returns the objects that are in both. The relationship stays as it is.
   public func intersection(_ other: some Sequence<Destination>) -> Set<Destination> { objects.intersection(other) }
 
-  /// The objects that are not in `other`. The relationship stays as it is.
+  /// Returns the objects that are not in `other`. The relationship stays as it is.
   public func subtracting(_ other: some Sequence<Destination>) -> Set<Destination> { objects.subtracting(other) }
 
-  /// The objects that are in exactly one of the two. The relationship stays as it is.
+  /// Returns the objects that are in exactly one of the two. The relationship stays as it is.
   public func symmetricDifference(_ other: some Sequence<Destination>) -> Set<Destination> {
     objects.symmetricDifference(other)
   }
 
-  /// Whether all objects are in `other`.
+  /// Returns whether all objects are in `other`.
   public func isSubset(of other: some Sequence<Destination>) -> Bool { objects.isSubset(of: other) }
 
-  /// Whether all objects of `other` are here.
+  /// Returns whether the relationship contains all objects of `other`.
   public func isSuperset(of other: some Sequence<Destination>) -> Bool { objects.isSuperset(of: other) }
 
-  /// Whether no object is in both.
+  /// Returns whether no object is in both.
   public func isDisjoint(with other: some Sequence<Destination>) -> Bool { objects.isDisjoint(with: other) }
 }
 
 extension RelatedSet: Sequence {
-  /// Goes over the objects as they are now, in any order. They may be changed on the way.
+  /// Returns an iterator over the current objects, in any order. The relationship may be changed during the iteration.
   public func makeIterator() -> Set<Destination>.Iterator { objects.makeIterator() }
 }
 
 extension RelatedSet: ExpressibleByArrayLiteral {
-  /// Objects to be assigned to a relationship.
+  /// Creates a set of objects to be assigned to a relationship.
   public init(arrayLiteral elements: Destination...) {
     self.init(elements)
   }
 }
 
 extension RelatedSet: Equatable {
-  /// Whether both have the same objects now.
+  /// Returns whether both have the same objects now.
   public static func == (left: RelatedSet, right: RelatedSet) -> Bool { left.objects == right.objects }
 }
 
@@ -166,8 +167,8 @@ extension RelatedSet: CustomStringConvertible {
 }
 
 extension ManagedObject {
-  /// A view of a to-many relationship without an order. Setting it gives the relationship the objects of another view
-  /// or a literal.
+  /// A view of an unordered to-many relationship. Setting it assigns the objects of another view or a literal to the
+  /// relationship.
   public final subscript<Destination: ManagedObject>(set key: ToManyKey<Destination>) -> RelatedSet<Destination> {
     get { RelatedSet(live(key, isOrdered: false)) }
     set { newValue.assign(to: live(key, isOrdered: false)) }
@@ -183,8 +184,8 @@ extension RelatedSet {
 
 // MARK: UnattachedMembers
 
-/// The objects of a view that belongs to no relationship: those of a literal, say. It is a class so that such a view
-/// has reference semantics as any other.
+/// The objects of a view that belongs to no relationship, such as that of a literal. It is a class so that such a view
+/// has reference semantics like any other.
 final class UnattachedMembers<Objects> {
   var objects: Objects
 

@@ -2,33 +2,34 @@ public import HeartwoodFoundation
 public import HeartwoodModel
 import Synchronization
 
-/// Turns values of an application's type into the bytes that a transformable attribute keeps, and back: what Core Data knows as a
-/// `ValueTransformer`.
+/// Converts values of an application's type to the bytes that a transformable attribute stores, and back, like Core
+/// Data's `ValueTransformer`.
 ///
-/// A model names the transformer of an attribute; the application registers it under that name before it uses the attribute:
+/// A model names the transformer of an attribute; the application registers it under that name before it uses the
+/// attribute:
 ///
 ///     AttributeTransformers.register(ColorTransformer(), forName: "ColorTransformer")
 public protocol AttributeTransformer<Value>: Sendable {
-  /// The type of the application's.
+  /// The application's type.
   associatedtype Value
 
-  /// The bytes that stand for a value: always the same, so that equal values are equal in a store.
+  /// Returns the bytes of a value: always the same, so that equal values are equal in a store.
   func data(from value: Value) throws -> Data
 
-  /// The value that bytes stand for.
+  /// Returns the value of bytes.
   func value(from data: Data) throws -> Value
 }
 
-/// The transformers of the process, by the names that models give.
+/// The transformers of the process, by the names that models use.
 public enum AttributeTransformers {
   private static let registered = Mutex<[String: any AttributeTransformer]>([:])
 
-  /// Makes a transformer known under a name, in the place of one that had it.
+  /// Registers a transformer under a name, replacing the former one of that name.
   public static func register(_ transformer: some AttributeTransformer, forName name: String) {
     registered.withLock { $0[name] = transformer }
   }
 
-  /// The transformer that is registered under a name; nil where none is.
+  /// Returns the transformer that is registered under a name; nil if there is none.
   public static func transformer(forName name: String) -> (any AttributeTransformer)? {
     registered.withLock { $0[name] }
   }
@@ -38,13 +39,15 @@ public enum AttributeTransformers {
 }
 
 extension ManagedObject {
-  /// The value of a transformable attribute, made by the transformer that the model names; nil where there is none, or where the bytes
-  /// stand for none: that is among the context's ``ManagedObjectContext/readFailures``, ``read(_:)-(TransformedKey<Value>)`` throws it, and
-  /// ``propertyValue(forKey:)`` gives the bytes.
+  /// The value of a transformable attribute, converted by the transformer that the model names; nil if it has no value,
+  /// or if the transformer rejects the bytes: then the error is added to the context's
+  /// ``ManagedObjectContext/readFailures``, ``read(_:)-(TransformedKey<Value>)`` throws it, and
+  /// ``propertyValue(forKey:)`` returns the bytes.
   ///
-  /// Each read transforms anew: keep the value where it is needed often. A value that the transformer refuses reads as none, and the save
-  /// fails with ``PersistenceError/Code/validationFailed`` until another is set. A name under which nothing of this type is registered is a
-  /// mistake that stops the process.
+  /// Each read converts the bytes again: store the value if you need it often. A value that the transformer rejects
+  /// reads as nil, and saving fails with ``PersistenceError/Code/validationFailed`` until another one is set.
+  ///
+  /// - Precondition: a transformer for this type is registered under the name.
   public final subscript<Value>(key: TransformedKey<Value>) -> Value? {
     get {
       guard case .binary(let data) = attributeValue(key, fits: Data.fits) else { return nil }
@@ -57,7 +60,7 @@ extension ManagedObject {
     }
     set {
       guard let newValue else { return setAttribute(key, .null, fits: Data.fits) }
-      // try?: a value that cannot be transformed is kept as one that no save takes.
+      // try?: a value that cannot be converted is stored as one that no save accepts.
       let data = try? transformer(for: key).data(from: newValue)
       setAttribute(key, data.map(PropertyValue.binary) ?? .unencodable(Value.self), fits: Data.fits)
     }
@@ -78,7 +81,7 @@ extension ManagedObject {
 
 // MARK: CodableAttributeValue
 
-/// A type of the application's own that a transformable (or binary) attribute keeps as JSON.
+/// An application's type that a transformable (or binary) attribute stores as JSON.
 ///
 ///     struct Place: CodableAttributeValue {
 ///       var latitude = 0.0
@@ -87,15 +90,16 @@ extension ManagedObject {
 ///     }
 ///     static let placeKey = AttributeKey<Place?>("place")
 ///
-/// The JSON has sorted keys, so equal values have equal bytes. Each read decodes it: keep the value where it is needed often. What
-/// cannot be decoded, since a newer version of the application has written it, reads as no value: that is among the context's
-/// ``ManagedObjectContext/readFailures``, ``ManagedObject/read(_:)-(AttributeKey<Value>)`` throws it, and
-/// ``ManagedObject/propertyValue(forKey:)`` gives the bytes. A value that cannot be encoded reads as no value, and the save fails with
-/// ``PersistenceError/Code/validationFailed`` until another is set.
+/// The JSON has sorted keys, so equal values have equal bytes. Each read decodes it: store the value if you need it
+/// often. If it cannot be decoded, for example because a newer version of the application has written it, it reads as
+/// no value: the error is added to the context's ``ManagedObjectContext/readFailures``,
+/// ``ManagedObject/read(_:)-(AttributeKey<Value>)`` throws it, and ``ManagedObject/propertyValue(forKey:)`` returns the
+/// bytes. A value that cannot be encoded reads as no value, and saving fails with
+/// ``PersistenceError/Code/validationFailed`` until another one is set.
 public protocol CodableAttributeValue: AttributeValue, Codable {}
 
 extension CodableAttributeValue {
-  /// Whether the attribute keeps bytes.
+  /// Returns whether attributes of `type` store bytes.
   public static func fits(_ type: AttributeType) -> Bool { Data.fits(type) }
 
   /// The value as JSON.
@@ -107,13 +111,13 @@ extension CodableAttributeValue {
       negativeInfinity: "-" + Self.infinity,
       nan: Self.nan
     )
-    // try?: a value that cannot be encoded is kept as one that no save takes.
+    // try?: a value that cannot be encoded is stored as one that no save accepts.
     return (try? encoder.encode(self)).map(PropertyValue.binary) ?? .unencodable(Self.self)
   }
 
-  /// Makes a value of JSON; nil where there is none, or it is of another form.
+  /// Creates a value from JSON; nil if there is none, or if it has another structure.
   public init?(propertyValue: PropertyValue) {
-    // try?: nil says that it is of another form.
+    // try?: nil means that it has another structure.
     guard let data = Data(propertyValue: propertyValue), let value = try? Self.decoded(data) else { return nil }
     self = value
   }
@@ -128,7 +132,7 @@ extension CodableAttributeValue {
     return try decoder.decode(Self.self, from: data)
   }
 
-  /// Reads the attribute of `key`; nil where it has no value, or one that cannot be decoded.
+  /// Reads the attribute of `key`; nil if it has no value, or one that cannot be decoded.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Self? {
     guard let data = Data.readIfPresent(key, of: object) else { return nil }
     do {
@@ -144,6 +148,7 @@ extension CodableAttributeValue {
 }
 
 extension PropertyValue {
-  /// What stands for a value that cannot be turned into bytes. It fits no attribute that keeps bytes, so validation finds it.
+  /// Returns the placeholder for a value that cannot be converted to bytes. It fits no attribute that stores bytes, so
+  /// validation detects it.
   static func unencodable(_ type: Any.Type) -> PropertyValue { .string("\(type)") }
 }

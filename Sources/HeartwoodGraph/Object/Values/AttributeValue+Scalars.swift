@@ -3,22 +3,22 @@ public import HeartwoodModel
 import HeartwoodStore
 
 extension String: AttributeValue {
-  /// What stands for a required attribute that has no value yet.
+  /// The value of a required attribute that has not been set.
   public static var absentValue: String { "" }
 
-  /// Whether the type fits attributes of `type`.
+  /// Returns whether the type fits attributes of `type`.
   public static func fits(_ type: AttributeType) -> Bool { type == .string }
 
-  /// The value as stores take it.
+  /// The value in the form that stores use.
   public var propertyValue: PropertyValue { .string(self) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Creates a value from that of a store; nil if it is null or of another type.
   public init?(propertyValue: PropertyValue) {
     guard case .string(let value) = propertyValue else { return nil }
     self = value
   }
 
-  /// Reads the attribute of `key`; nil where it has no value.
+  /// Reads the attribute of `key`; nil if it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> String? {
     object.readAttribute(key) {
       $0.unsafeString($1)
@@ -27,22 +27,22 @@ extension String: AttributeValue {
 }
 
 extension Bool: AttributeValue {
-  /// What stands for a required attribute that has no value yet.
+  /// The value of a required attribute that has not been set.
   public static var absentValue: Bool { false }
 
-  /// Whether the type fits attributes of `type`.
+  /// Returns whether the type fits attributes of `type`.
   public static func fits(_ type: AttributeType) -> Bool { type == .boolean }
 
-  /// The value as stores take it.
+  /// The value in the form that stores use.
   public var propertyValue: PropertyValue { .boolean(self) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Creates a value from that of a store; nil if it is null or of another type.
   public init?(propertyValue: PropertyValue) {
     guard case .boolean(let value) = propertyValue else { return nil }
     self = value
   }
 
-  /// Reads the attribute of `key`; nil where it has no value.
+  /// Reads the attribute of `key`; nil if it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Bool? {
     object.readAttribute(key) {
       $0.unsafeBoolean($1)
@@ -51,22 +51,22 @@ extension Bool: AttributeValue {
 }
 
 extension Double: AttributeValue {
-  /// What stands for a required attribute that has no value yet.
+  /// The value of a required attribute that has not been set.
   public static var absentValue: Double { 0 }
 
-  /// Whether the type fits attributes of `type`.
+  /// Returns whether the type fits attributes of `type`.
   public static func fits(_ type: AttributeType) -> Bool { type == .double }
 
-  /// The value as stores take it.
+  /// The value in the form that stores use.
   public var propertyValue: PropertyValue { .double(self) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Creates a value from that of a store; nil if it is null or of another type.
   public init?(propertyValue: PropertyValue) {
     guard case .double(let value) = propertyValue else { return nil }
     self = value
   }
 
-  /// Reads the attribute of `key`; nil where it has no value.
+  /// Reads the attribute of `key`; nil if it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Double? {
     object.readAttribute(key) {
       $0.unsafeDouble($1)
@@ -75,22 +75,22 @@ extension Double: AttributeValue {
 }
 
 extension Float: AttributeValue {
-  /// What stands for a required attribute that has no value yet.
+  /// The value of a required attribute that has not been set.
   public static var absentValue: Float { 0 }
 
-  /// Whether the type fits attributes of `type`.
+  /// Returns whether the type fits attributes of `type`.
   public static func fits(_ type: AttributeType) -> Bool { type == .float }
 
-  /// The value as stores take it.
+  /// The value in the form that stores use.
   public var propertyValue: PropertyValue { .float(self) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Creates a value from that of a store; nil if it is null or of another type.
   public init?(propertyValue: PropertyValue) {
     guard case .float(let value) = propertyValue else { return nil }
     self = value
   }
 
-  /// Reads the attribute of `key`; nil where it has no value.
+  /// Reads the attribute of `key`; nil if it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Float? {
     object.readAttribute(key) {
       $0.unsafeFloat($1)
@@ -99,22 +99,22 @@ extension Float: AttributeValue {
 }
 
 extension Decimal: AttributeValue {
-  /// What stands for a required attribute that has no value yet.
+  /// The value of a required attribute that has not been set.
   public static var absentValue: Decimal { 0 }
 
-  /// Whether the type fits attributes of `type`.
+  /// Returns whether the type fits attributes of `type`.
   public static func fits(_ type: AttributeType) -> Bool { type == .decimal }
 
-  /// The value as stores take it.
+  /// The value in the form that stores use.
   public var propertyValue: PropertyValue { .decimal(self) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Creates a value from that of a store; nil if it is null or of another type.
   public init?(propertyValue: PropertyValue) {
     guard case .decimal(let value) = propertyValue else { return nil }
     self = value
   }
 
-  /// Reads the attribute of `key`; nil where it has no value.
+  /// Reads the attribute of `key`; nil if it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Decimal? {
     object.readAttribute(key) {
       $0.unsafeDecimal($1)
@@ -123,22 +123,22 @@ extension Decimal: AttributeValue {
 }
 
 extension UUID: AttributeValue {
-  /// What stands for a required attribute that has no value yet.
+  /// The value of a required attribute that has not been set.
   public static var absentValue: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
-  /// Whether the type fits attributes of `type`.
+  /// Returns whether the type fits attributes of `type`.
   public static func fits(_ type: AttributeType) -> Bool { type == .uuid }
 
-  /// The value as stores take it.
+  /// The value in the form that stores use.
   public var propertyValue: PropertyValue { .uuid(self) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Creates a value from that of a store; nil if it is null or of another type.
   public init?(propertyValue: PropertyValue) {
     guard case .uuid(let value) = propertyValue else { return nil }
     self = value
   }
 
-  /// Reads the attribute of `key`; nil where it has no value.
+  /// Reads the attribute of `key`; nil if it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> UUID? {
     object.readAttribute(key) {
       $0.unsafeUUID($1)
@@ -147,22 +147,22 @@ extension UUID: AttributeValue {
 }
 
 extension Date: AttributeValue {
-  /// What stands for a required attribute that has no value yet.
+  /// The value of a required attribute that has not been set.
   public static var absentValue: Date { Date(timeIntervalSinceReferenceDate: 0) }
 
-  /// Whether the type fits attributes of `type`.
+  /// Returns whether the type fits attributes of `type`.
   public static func fits(_ type: AttributeType) -> Bool { type == .date }
 
-  /// The value as stores take it.
+  /// The value in the form that stores use.
   public var propertyValue: PropertyValue { .date(self) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Creates a value from that of a store; nil if it is null or of another type.
   public init?(propertyValue: PropertyValue) {
     guard case .date(let value) = propertyValue else { return nil }
     self = value
   }
 
-  /// Reads the attribute of `key`; nil where it has no value.
+  /// Reads the attribute of `key`; nil if it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Date? {
     object.readAttribute(key) {
       Date(timeIntervalSinceReferenceDate: $0.unsafeDouble($1))
@@ -171,50 +171,51 @@ extension Date: AttributeValue {
 }
 
 extension Data: AttributeValue {
-  /// What stands for a required attribute that has no value yet.
+  /// The value of a required attribute that has not been set.
   public static var absentValue: Data { Data() }
 
-  /// Whether the type fits attributes of `type`.
+  /// Returns whether the type fits attributes of `type`.
   public static func fits(_ type: AttributeType) -> Bool { type == .binary || type == .transformable }
 
-  /// The value as stores take it.
+  /// The value in the form that stores use.
   public var propertyValue: PropertyValue { .binary(self) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Creates a value from that of a store; nil if it is null or of another type.
   public init?(propertyValue: PropertyValue) {
     guard case .binary(let value) = propertyValue else { return nil }
     self = value
   }
 
-  /// Reads the attribute of `key`; nil where it has no value, or one that cannot be read: ``ManagedObject/propertyValue(forKey:)`` says why.
+  /// Reads the attribute of `key`; nil if it has no value, or one that cannot be read:
+  /// ``ManagedObject/propertyValue(forKey:)`` throws the reason.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Data? {
     let data: Data? = object.readAttribute(key) { Data($0.unsafeBytes($1)) }
-    // What cannot be read is empty.
+    // Values that cannot be read are stored as empty data.
     guard let data, data.isEmpty else { return data }
     return Data(propertyValue: object.attributeValue(key, fits: fits))
   }
 }
 
 extension URL: AttributeValue {
-  /// What stands for a required attribute that has no value yet: `about:blank`.
+  /// The value of a required attribute that has not been set: `about:blank`.
   public static var absentValue: URL {
     guard let blank = URL(string: "about:blank") else { ProgrammerError.stop("about:blank is a URI.") }
     return blank
   }
 
-  /// Whether the type fits attributes of `type`.
+  /// Returns whether the type fits attributes of `type`.
   public static func fits(_ type: AttributeType) -> Bool { type == .uri }
 
-  /// The value as stores take it.
+  /// The value in the form that stores use.
   public var propertyValue: PropertyValue { .uri(self) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Creates a value from that of a store; nil if it is null or of another type.
   public init?(propertyValue: PropertyValue) {
     guard case .uri(let value) = propertyValue else { return nil }
     self = value
   }
 
-  /// Reads the attribute of `key`; nil where it has no value.
+  /// Reads the attribute of `key`; nil if it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> URL? {
     URL(propertyValue: object.attributeValue(key, fits: fits))
   }
@@ -222,9 +223,9 @@ extension URL: AttributeValue {
 
 // MARK: OrderedAttributeValue
 
-/// A Swift type of attributes whose values have a least and a greatest one.
+/// A Swift type of attributes whose values are ordered, so that there is a least and a greatest one.
 ///
-/// An enumeration whose raw values mean an order may say so: `enum Priority: Int, OrderedAttributeValue { … }`.
+/// An enumeration whose raw values imply an order may conform: `enum Priority: Int, OrderedAttributeValue { … }`.
 public protocol OrderedAttributeValue: AttributeValue {
   /// The type of the least and the greatest value: the type itself, without an `Optional`.
   associatedtype Extreme: AttributeValue = Self
@@ -233,7 +234,7 @@ public protocol OrderedAttributeValue: AttributeValue {
 extension String: OrderedAttributeValue {}
 extension Date: OrderedAttributeValue {}
 extension Optional: OrderedAttributeValue where Wrapped: OrderedAttributeValue {
-  /// The least and the greatest value are there or not, whether the attribute is optional or not.
+  /// The type of the least and the greatest value, which are optional whether or not the attribute is.
   public typealias Extreme = Wrapped.Extreme
 }
 

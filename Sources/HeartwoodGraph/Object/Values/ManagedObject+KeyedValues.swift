@@ -2,25 +2,25 @@ public import HeartwoodModel
 public import HeartwoodStore
 
 extension ManagedObject {
-  /// The value of the property called `name`. Relationships give ids: follow them with
+  /// Returns the value of the property called `name`. For relationships, it contains ids: resolve them with
   /// ``ManagedObjectContext/existingObject(with:)``, or use ``value(forKey:)``.
   ///
-  /// Reading fires a fault.
+  /// For a fault, this reads the record.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, and what reading the record throws: if the file is missing that large data of an SQLite
-  ///   store are in, for that value alone.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, and the errors of reading the record. If an SQLite store
+  ///   lacks the file of a large value, only reading that value throws.
   public final func propertyValue(forKey name: String) throws(PersistenceError) -> PropertyValue {
     followConversions()
     return try readableValue(at: try ordinal(ofProperty: name))
   }
 
-  /// Sets the value of the property called `name`. Setting a relationship changes its inverse too.
+  /// Sets the value of the property called `name`. Setting a relationship updates its inverse too.
   ///
-  /// As by a key, an integer that is out of the range of its attribute is kept for the save to report, and nothing happens to an object that is
-  /// gone.
+  /// As with a key, an integer out of the range of its attribute is kept until the save reports it, and setting a value
+  /// of an object that is gone does nothing.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch``, and where an id leads to no
-  ///   object of the destination entity, ``PersistenceError/Code/objectNotFound``.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch``, and, if there is
+  ///   no object of the destination entity with an id, ``PersistenceError/Code/objectNotFound``.
   public final func setPropertyValue(_ value: PropertyValue, forKey name: String) throws(PersistenceError) {
     let ordinal = try ordinal(ofProperty: name)
     try checkType(of: value, ordinal)
@@ -29,7 +29,7 @@ extension ManagedObject {
     try relateWholly(ordinal, to: try objects(value.objectIDs))
   }
 
-  /// Makes sure that a value is of the type of a property. Whether it is in range is a matter of validation.
+  /// Checks that a value is of the type of a property. Validation checks the range.
   final func checkType(of value: PropertyValue, _ ordinal: Int) throws(PersistenceError) {
     if case .integer = value, binding.traits[ordinal].attributeType?.integerRange != nil { return }
     try value.checkFits(propertyAt: ordinal, of: entity)
@@ -54,12 +54,13 @@ extension ManagedObject {
 // MARK: As Swift values
 
 extension ManagedObject {
-  /// The value of the property called `name` as what Swift calls it: `Int` for all integers, `String`, `Date`, `Data` and so on; a
-  /// ``ManagedObject`` or an array of them for relationships.
+  /// Returns the value of the property called `name` as a Swift value: `Int` for all integers, `String`, `Date`, `Data`
+  /// and so on; for relationships, a ``ManagedObject`` or an array of them.
   ///
-  /// Reading fires a fault.
+  /// For a fault, this reads the record.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, and what reading records throws: its own, or those that a relationship leads to.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, and the errors of reading the record or those of the
+  ///   relationship's destinations.
   public final func value(forKey name: String) throws(PersistenceError) -> Any? {
     let ordinal = try ordinal(ofProperty: name)
     if binding.traits[ordinal].attributeType == nil {
@@ -76,8 +77,8 @@ extension ManagedObject {
     return value
   }
 
-  /// Sets the value of the property called `name` to what ``value(forKey:)`` gives: nil, a value of the attribute's type, a
-  /// ``ManagedObject``, or an array or set of them.
+  /// Sets the value of the property called `name` to a value as ``value(forKey:)`` returns: nil, a value of the
+  /// attribute's type, a ``ManagedObject``, or an array or set of them.
   ///
   /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch``.
   public final func setValue(_ value: Any?, forKey name: String) throws(PersistenceError) {
@@ -94,7 +95,8 @@ extension ManagedObject {
     }
   }
 
-  /// Lets a relationship lead to `objects`, unless something at its other end cannot be read that has to change with it.
+  /// Sets the destinations of a relationship, unless something at its other end cannot be read that has to change with
+  /// it.
   private final func relateWholly(_ ordinal: Int, to objects: [ManagedObject]) throws(PersistenceError) {
     try checkReadable(ordinal, for: objects)
     try relate(ordinal, to: objects)
@@ -118,7 +120,7 @@ extension ManagedObject {
 }
 
 extension PropertyValue {
-  /// The value of an attribute as what Swift calls it.
+  /// The value of an attribute as a Swift value.
   var swiftValue: Any? {
     switch self {
     case .null, .toOne, .toMany: nil
@@ -138,11 +140,11 @@ extension PropertyValue {
 
 // MARK: Primitive values
 
-// Primitive values are what custom accessors and life-cycle hooks set without a word to anybody: they are saved, but cannot be
-// undone, and in willSave() they do not count as a change.
+// Primitive values are for custom accessors and life-cycle hooks, which set them without notifications: they are saved,
+// but cannot be undone, and in willSave() they do not count as changes.
 
 extension ManagedObject {
-  /// The value of an attribute, set without its being undoable, and without a further ``willSave()``.
+  /// The value of an attribute. Setting it cannot be undone, and causes no further ``willSave()``.
   ///
   ///     override func willSave() { self[primitive: Self.modifiedKey] = .now }
   public final subscript<Value: AttributeValue>(primitive key: AttributeKey<Value>) -> Value {
@@ -150,17 +152,18 @@ extension ManagedObject {
     set { quietly { self[key] = newValue } }
   }
 
-  /// The value of the property called `name`. It is what ``propertyValue(forKey:)`` gives, and fires a fault as well.
+  /// Returns the value of the property called `name`, as ``propertyValue(forKey:)`` does; for a fault, it reads the
+  /// record too.
   ///
   /// - Throws: ``PersistenceError/Code/propertyUnknown``.
   public final func primitiveValue(forKey name: String) throws(PersistenceError) -> PropertyValue {
     try propertyValue(forKey: name)
   }
 
-  /// Sets an attribute without its being undoable, and without a further ``willSave()``.
+  /// Sets an attribute so that it cannot be undone and causes no further ``willSave()``.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch``, also for relationships: their
-  ///   inverses have to change with them.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch``, also for
+  ///   relationships, since their inverses have to be updated.
   public final func setPrimitiveValue(_ value: PropertyValue, forKey name: String) throws(PersistenceError) {
     let ordinal = try ordinal(ofProperty: name)
     try checkType(of: value, ordinal)
@@ -175,7 +178,7 @@ extension ManagedObject {
     quietly { change(ordinal, to: value) }
   }
 
-  /// Fires the fault that the object may be, as reading a value does.
+  /// Reads the record if the object is a fault, as reading a value does.
   public final func willAccessValue() {
     if case .fault = content { fireFault() }
   }
@@ -191,19 +194,19 @@ extension ManagedObject {
 // MARK: Changes by name
 
 extension ManagedObject {
-  /// The properties that have changed since the object was read or last saved, and their new values. For a new object, those that
-  /// have a value.
+  /// Returns the new values of the properties that have changed since the object was read or last saved. For a new
+  /// object, these are the properties that have a value.
   public final func changedValues() -> [String: PropertyValue] {
     followConversions()
     guard case .changed(let changes) = content else { return [:] }
     return valuesByName(changes.unsettledOrdinals) { value(at: $0) }
   }
 
-  /// The properties that the current event has changed, and the values that they had before it; empty for an object that it has
-  /// inserted.
+  /// Returns the values before the current event of the properties that this event has changed; empty for an object
+  /// that it has inserted.
   ///
-  /// An event ends with ``ManagedObjectContext/processPendingChanges()``. Without an undo manager a context does not know what events
-  /// do: then this gives the values of all changed properties as they were read.
+  /// An event ends with ``ManagedObjectContext/processPendingChanges()``. Without an undo manager, a context does not
+  /// record events: then this returns the stored values of all changed properties.
   public final func changedValuesForCurrentEvent() -> [String: PropertyValue] {
     followConversions()
     guard let recorder = managedObjectContext?.recorder else {
@@ -213,7 +216,8 @@ extension ManagedObject {
     return valuesByName(changed.keys) { changed[$0]?.value ?? .null }
   }
 
-  /// The values that the object was read with, by property name; empty for a new object. It fires a fault.
+  /// Returns the values that the object was read with, by property name; empty for a new object. For a fault, it reads
+  /// the record.
   public final func committedValues() -> [String: PropertyValue] {
     followConversions()
     if case .fault = content { fireFault() }
@@ -221,7 +225,8 @@ extension ManagedObject {
     return valuesByName(entity.properties.indices) { readableCommittedValue(at: $0) }
   }
 
-  /// The values that the object was read with of the properties of `names`; empty for a new object. It fires a fault.
+  /// Returns the values that the object was read with for the properties of `names`; empty for a new object. For a
+  /// fault, it reads the record.
   ///
   /// - Throws: ``PersistenceError/Code/propertyUnknown``.
   public final func committedValues(forKeys names: [String]) throws(PersistenceError) -> [String: PropertyValue] {
@@ -240,7 +245,7 @@ extension ManagedObject {
     return changes.unsettledOrdinals.contains { !binding.traits[$0].isTransient }
   }
 
-  /// The value that the object was read with; nothing for one that could not be read, which is noted.
+  /// Returns the value that the object was read with; no value if it could not be read, which is noted.
   private final func readableCommittedValue(at ordinal: Int) -> PropertyValue {
     let value = committedValue(at: ordinal)
     guard value.isEmptyData, let error = committedUnreadable(at: ordinal) else { return value }
@@ -263,18 +268,22 @@ extension ManagedObject {
 // MARK: Relationships without their objects
 
 extension ManagedObject {
-  /// The ids of the objects that a relationship leads to, of which none is made. It fires a fault of this object.
+  /// Returns the ids of the destinations of a relationship, without creating objects. If this object is a fault, it
+  /// reads the record.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch`` where it is an attribute.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch`` if it is an
+  ///   attribute.
   public final func objectIDs(forRelationshipNamed name: String) throws(PersistenceError) -> [ManagedObjectID] {
     followConversions()
     let ordinal = try ordinal(ofRelationship: name)
     return (isUnread ? try reading { value(at: ordinal) } : value(at: ordinal)).objectIDs
   }
 
-  /// Whether it is not known yet where a relationship leads. It is known with the other values of the object.
+  /// Returns whether the destinations of a relationship are not known yet. They are read with the other values of the
+  /// object.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch`` where it is an attribute.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch`` if it is an
+  ///   attribute.
   public final func hasFault(forRelationshipNamed name: String) throws(PersistenceError) -> Bool {
     _ = try ordinal(ofRelationship: name)
     return isFault

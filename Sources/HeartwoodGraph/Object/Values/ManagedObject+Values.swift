@@ -12,14 +12,14 @@ extension ManagedObject {
     return committedValue(at: ordinal)
   }
 
-  /// The value that the object was read with.
+  /// Returns the value that the object was read with.
   final func committedValue(at ordinal: Int) -> PropertyValue {
     let trait = binding.traits[ordinal]
     guard let group, !trait.isTransient else { return valueWithoutRecord(ordinal, trait) }
     return group.value(row: rowID.row, ordinal: ordinal, type: trait.attributeType, scopes: binding.scopes)
   }
 
-  /// The value of an object that has read no record. One that could not is tried again.
+  /// Returns a value of an object that has read no record. If reading has failed before, it is tried again.
   @inline(never)
   private final func valueWithoutRecord(_ ordinal: Int, _ trait: PropertyTrait) -> PropertyValue {
     guard state.contains(.unread), !trait.isTransient, readAgain() == nil, let group else { return trait.emptyValue }
@@ -30,8 +30,8 @@ extension ManagedObject {
 // MARK: Changing by ordinal
 
 extension ManagedObject {
-  /// Notes a new value of an attribute or a to-one relationship. One that is as the store has it is no change, and a change of an object
-  /// that is gone is dropped.
+  /// Notes a new value of an attribute or a to-one relationship. A value that equals the stored one is no change, and
+  /// changes of objects that are gone are dropped.
   package final func change(_ ordinal: Int, to value: PropertyValue) {
     guard isChangeable(ordinal) else { return }
     if case .fault = content {
@@ -45,11 +45,11 @@ extension ManagedObject {
     changes.setValue(isCommitted ? nil : value, at: ordinal)
     let isAwaking = state.contains(.awaking)
     if isAwaking { changes.settle(ordinal) }
-    // A new value that is to be saved leaves no doubt that there are changes.
+    // A new value that is to be saved implies that there are changes.
     if isCommitted || isAwaking { endChange(changes) } else { noteChange() }
   }
 
-  /// Lets an attribute have the value that the object was read with, whatever that is.
+  /// Resets an attribute to the value that the object was read with.
   final func forgetChange(_ ordinal: Int) {
     guard isChangeable(ordinal), case .changed(let changes) = content, changes.value(at: ordinal) != nil else { return }
     recordChange(ordinal)
@@ -66,19 +66,19 @@ extension ManagedObject {
     }
   }
 
-  /// Notes a new value that cannot be undone, as it follows from others.
+  /// Notes a new value that is not recorded for undo, since it follows from others.
   final func changeUnrecorded(_ ordinal: Int, to value: PropertyValue) {
     let changes = beginChange()
     changes.setValue(isCommitted(value, ordinal) ? nil : value, at: ordinal)
     endChange(changes)
   }
 
-  /// Whether the object was read with `value`.
+  /// Returns whether the object was read with `value`.
   @inline(__always)
   private final func isCommitted(_ value: PropertyValue, _ ordinal: Int) -> Bool {
     guard let views = committedViews else { return false }
     let type = withBinding { $0.traits[ordinal].isTransient ? nil : $0.traits[ordinal].attributeType }
-    // The object holds the group for as long as its views are used, and the row is one of the group's.
+    // The object retains the group for as long as its views are used, and the row is one of the group's.
     if let type {
       return views[ordinal].unsafeAttributeValue(rowID.row, type) == value
         && !(value.isEmptyData && committedUnreadable(at: ordinal) != nil)
@@ -86,7 +86,8 @@ extension ManagedObject {
     return committedValue(at: ordinal) == value
   }
 
-  /// Changes the objects of a to-many relationship in place. Where they are as the store has them, there is no change.
+  /// Changes the destinations of a to-many relationship in place. If they then equal the stored ones, there is no
+  /// change.
   final func changeLinks(_ ordinal: Int, _ body: (inout ObjectIDList) -> Void) {
     guard mayChange(ordinal) else { return }
     recordChange(ordinal)
@@ -98,7 +99,8 @@ extension ManagedObject {
     endChange(changes)
   }
 
-  /// Whether a property can be changed, once the object has read its values. A change of an object that is gone is dropped.
+  /// Returns whether a property can be changed, after reading the object's values if necessary. Changes of an object
+  /// that is gone are dropped.
   final func mayChange(_ ordinal: Int) -> Bool {
     guard isChangeable(ordinal) else { return false }
     guard case .fault = content else { return true }
@@ -108,14 +110,14 @@ extension ManagedObject {
 
   @inline(__always)
   private final func isChangeable(_ ordinal: Int) -> Bool {
-    // A fault fires without a context too, and what awakes it notes no change there.
+    // A fault is read even without a context, and setting values while it awakes does not count as a change.
     if state.contains(.awaking) { return true }
     let isOpen = withBinding { !$0.isOrphaned && !$0.notes.isValidating }
     if isOpen, state.isDisjoint(with: [.detached, .deleted, .inaccessible, .unread]) { return true }
     return isChangeableAllTheSame(ordinal)
   }
 
-  /// Whether an object can be changed that is not simply there. If it is gone, this notes that a change is dropped.
+  /// Returns whether an object in an unusual state can be changed. If it is gone, the dropped change is logged.
   @inline(never)
   private final func isChangeableAllTheSame(_ ordinal: Int) -> Bool {
     if isPresent, let context = managedObjectContext {
@@ -123,7 +125,7 @@ extension ManagedObject {
         !context.notes.isValidating,
         "An object cannot be changed while objects are validated. Change it in willSave()."
       )
-      // It may be changed, though its values cannot be read for the time being.
+      // It may be changed, although its values cannot be read for the time being.
       if state.contains(.unread) {
         prepareUnreadForChange()
         return !isLost(ordinal)
@@ -133,7 +135,7 @@ extension ManagedObject {
     return false
   }
 
-  /// Whether the object turned out to be gone when it wanted to read its values. A change of it is dropped then.
+  /// Returns whether the record turned out to be gone when the object was read. Then its change is dropped.
   @inline(never)
   private final func isLost(_ ordinal: Int) -> Bool {
     guard state.contains(.inaccessible) else { return false }
@@ -141,14 +143,14 @@ extension ManagedObject {
     return true
   }
 
-  /// Lets the context note the value that a property has before it changes, and that it does.
+  /// Makes the context record the value of a property before it changes.
   @inline(__always)
   private final func recordChange(_ ordinal: Int) {
     if state.contains(.awaking) { return }
     if withBinding(\.notes.isRecorded) { managedObjectContext?.recorder?.willChange(self, ordinal) }
   }
 
-  /// The changes of the object, which it has from now on.
+  /// Returns the changes of the object, and creates them if there are none yet.
   private final func beginChange() -> ObjectChanges {
     if case .changed(let changes) = content { return changes }
     let changes = makeChanges(group: group)
@@ -160,16 +162,16 @@ extension ManagedObject {
     ObjectChanges(group: group, values: Array(repeating: nil, count: binding.traits.count))
   }
 
-  /// Lets the context know whether the object has changes.
+  /// Notes in the context whether the object has changes.
   final func endChange(_ changes: ObjectChanges) {
     if changes.isOutdated, !hasPersistentChangedValues { changes.forgetOutdated() }
     if let group = changes.group, changes.isEmpty { content = .read(group) }
-    // That an object awakes is no change of it, and nobody is told.
+    // Awaking is no change of the object, and is not reported.
     if state.contains(.awaking), isInserted || changes.hasUnsettled == isUpdated { return }
     noteChange(changes)
   }
 
-  /// - Parameter changes: what tells whether there is something to save; nil where that is known.
+  /// - Parameter changes: determine whether there is something to save; nil if that is known.
   @inline(__always)
   private final func noteChange(_ changes: ObjectChanges? = nil) {
     if state.contains(.inserted) {
@@ -184,7 +186,7 @@ extension ManagedObject {
     }
   }
 
-  /// Forgets a change that is as the store has it.
+  /// Removes a change if the value equals the stored one.
   final func reconsider(_ ordinal: Int, _ changes: ObjectChanges) {
     guard group != nil, let value = changes.value(at: ordinal) else { return }
     if binding.traits[ordinal].isToMany {
@@ -197,7 +199,7 @@ extension ManagedObject {
 
   private final func isCommitted(_ list: inout ObjectIDList, _ ordinal: Int) -> Bool {
     guard let group, !binding.traits[ordinal].isTransient else { return list.count == 0 }
-    // Most changes are told by the count, which is O(1); so filling a relationship object by object is O(objects).
+    // Most differences are found by the count, which is O(1); so filling a relationship object by object is O(objects).
     guard group.columns[ordinal].range(rowID.row).count == list.count else { return false }
     return list.isCommitted(committedValue(at: ordinal).objectIDs, isOrdered: binding.traits[ordinal].isOrdered)
   }
@@ -205,18 +207,18 @@ extension ManagedObject {
 
 // MARK: Unreadable
 
-// A value that a store has and cannot read, such as large data in a file that is missing, costs that value alone: the object is there with all
-// its others. In its column stands empty data, which is never given for it.
+// If a stored value cannot be read, such as large data in a missing file, this affects only that value: the object has
+// all its others. The column contains empty data as a placeholder, which is never returned.
 
 extension ManagedObject {
-  /// Why the value that the object has for a property cannot be read; nil if it can, or if it has been set since.
+  /// Returns the reason why a property cannot be read; nil if it can, or if it has been set since.
   final func unreadable(at ordinal: Int) -> PersistenceError? {
     if case .fault = content { fireFault() }
     if case .changed(let changes) = content, changes.value(at: ordinal) != nil { return nil }
     return committedUnreadable(at: ordinal)
   }
 
-  /// Why the value that the object was read with cannot be read; nil if it can.
+  /// Returns the reason why the stored value of a property cannot be read; nil if it can.
   final func committedUnreadable(at ordinal: Int) -> PersistenceError? {
     guard let group, !binding.traits[ordinal].isTransient,
       var error = group.unreadable(row: rowID.row, ordinal: ordinal)
@@ -232,21 +234,21 @@ extension ManagedObject {
     }
   }
 
-  /// A value, or none if it is one that cannot be read, which is noted then.
+  /// Returns a value, or no value if it cannot be read, which is noted.
   ///
-  /// - Parameter value: what is known of the value at `ordinal`.
+  /// - Parameter value: the value at `ordinal` as read from the column or the changes.
   final func readable(_ value: PropertyValue, at ordinal: Int) -> PropertyValue {
     guard value.isEmptyData, let error = unreadable(at: ordinal) else { return value }
     noteUnreadable(error)
     return .null
   }
 
-  /// Says what a getter could not read that cannot throw.
+  /// Notes what a getter, which cannot throw, could not read.
   final func noteUnreadable(_ error: PersistenceError) {
     managedObjectContext?.noteReadFailure(error)
   }
 
-  /// Lets a property have the value that it had before a change. Where that could not be read, it is the stored one again.
+  /// Resets a property to its value before a change. If that value could not be read, it is the stored one again.
   final func changeBack(_ ordinal: Int, to value: PropertyValue) {
     guard value.isEmptyData, committedUnreadable(at: ordinal) != nil else { return change(ordinal, to: value) }
     forgetChange(ordinal)
@@ -254,7 +256,7 @@ extension ManagedObject {
 }
 
 extension PropertyValue {
-  /// Whether it is what stands where a value could not be read.
+  /// Whether it is the placeholder of a value that could not be read.
   var isEmptyData: Bool {
     if case .binary(let data) = self { data.isEmpty } else { false }
   }

@@ -1,11 +1,11 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// The links that changes of a context would add to records which are gone.
+/// The links that changes of a context would add to records that are gone.
 ///
-/// Where another save has deleted a record, a policy drops what the context has changed of it, and with that one end of
-/// its new links; where the context had read the other end already, that is no change at all. What is left is on
-/// objects that may be in no conflict, and would lead to nothing.
+/// If another save has deleted a record, a policy drops the context's changes of it, and with them one end of its new
+/// links; if the context had already read the other end, that is no change at all. The remaining ends are on objects
+/// that may not be in conflict, and would have no destination.
 struct DanglingReferences {
   private let context: ManagedObjectContext
 
@@ -13,21 +13,21 @@ struct DanglingReferences {
     self.context = context
   }
 
-  /// Takes the links back. Those of relationships without an inverse stay, as they do where they were saved before the
+  /// Removes the links. Those of relationships without an inverse stay, as they do if they were saved before the
   /// deletion.
   ///
-  /// - Throws: what looking for the records throws.
+  /// - Throws: the errors of looking for the records.
   func drop() throws(PersistenceError) {
     try forEach(among: context.pending.inserted.objects) { object, ordinal, id in object.unlink(ordinal, from: id) }
   }
 
-  /// What the saves of the context would be because of such links; nil where there are none.
+  /// Returns the conflict of the context's saves because of such links; nil if there are none.
   ///
-  /// - Throws: what looking for the records throws: nobody knows then whether they are there.
+  /// - Throws: the errors of looking for the records: then it is unknown whether they exist.
   func conflict(in saves: [PendingSave]) throws(PersistenceError) -> PersistenceError? {
     var ids: Set<ManagedObjectID> = []
     var ends = LinkedEnds()
-    // Most new objects are of entities whose relationships need not be looked at, one by one.
+    // Most new objects are of entities whose relationships need not be checked one by one.
     let insertions = saves.flatMap(\.inserted).filter { !ends.ordinals($0.entity).isEmpty }
     try forEach(among: insertions.flatMap(\.objects)) { _, _, id in ids.insert(id) }
     if ids.isEmpty { return nil }
@@ -38,7 +38,7 @@ struct DanglingReferences {
   private func baseVersion(_ id: ManagedObjectID) -> UInt64 { context.registeredObject(for: id)?.baseVersion ?? 0 }
 
   /// Calls `body` with each link of new and of changed objects: the object, the ordinal of its relationship, and the id
-  /// of what is gone.
+  /// of the missing record.
   private func forEach(
     among new: [ManagedObject],
     _ body: (ManagedObject, Int, ManagedObjectID) -> Void
@@ -53,8 +53,8 @@ struct DanglingReferences {
     }
   }
 
-  /// What the context has let a relationship lead to, but for new objects: they are there, or have vanished here, and a
-  /// save leaves them out.
+  /// Returns the destinations that the context has added to a relationship, without new objects: they exist, or were
+  /// removed here, and a save leaves them out.
   private func addedIDs(_ object: ManagedObject, _ ordinal: Int) -> [ManagedObjectID] {
     let ids = object.value(at: ordinal).objectIDs.filter { !$0.isTemporaryID && !context.pending.lostIDs.contains($0) }
     if ids.isEmpty || object.isInserted { return ids }
@@ -64,7 +64,7 @@ struct DanglingReferences {
     return ids.filter { !known.contains($0) }
   }
 
-  /// Whether another save has deleted the record.
+  /// Returns whether another save has deleted the record.
   private func hasNoRecord(
     _ id: ManagedObjectID,
     of owner: ManagedObject,
@@ -79,7 +79,8 @@ struct DanglingReferences {
     }
   }
 
-  /// The same in a context that stays at a version, which may not have the record yet, or have it still.
+  /// Returns the same for a context that is pinned to a version, which may not have the record yet, or may still have
+  /// it.
   private func hasNoNewestRecord(_ id: ManagedObjectID) throws -> Bool {
     if context.pending.inserted[id] != nil { return false }
     guard let store = try context.binding(keeping: id).store else { return false }
@@ -90,7 +91,7 @@ struct DanglingReferences {
   }
 }
 
-/// The relationships that have an inverse, entity by entity: most save many objects of one after the other.
+/// The relationships that have an inverse, entity by entity: usually many objects of one entity are saved in sequence.
 private struct LinkedEnds {
   private var known: (entity: EntityDescription, ordinals: [Int])?
 

@@ -1,23 +1,23 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Looks for relationships whose two ends disagree: the postcondition of ``RelationshipUpkeep``.
+/// Finds relationships whose two ends disagree: it checks the postcondition of ``RelationshipUpkeep``.
 ///
-/// Both ends of a relationship with an inverse are to agree for each two objects that the context has, that have been
-/// read, and that show the newest version of their records which the context knows. What was read from versions of
-/// different saves may differ until the objects are merged or refreshed; saving a change of it is a conflict. While
-/// something waits for records that cannot be read, nothing is promised.
+/// Both ends of a relationship with an inverse must agree for each two objects that the context has, that have been
+/// read, and that have the newest version of their records known to the context. Objects that were read from versions
+/// of different saves may differ until they are merged or refreshed; saving a change of them is a conflict. While work
+/// waits for records that cannot be read, nothing is guaranteed.
 ///
-/// It reads nothing, makes no object, and changes nothing.
+/// It reads nothing, creates no object, and changes nothing.
 struct RelationshipCheck {
   private let context: ManagedObjectContext
-  /// What ends without changes lead to that lead to many objects.
+  /// The destinations of unchanged ends that have many.
   private var unchangedIDs: [RelationshipEnd: Set<ManagedObjectID>] = [:]
   private(set) var disagreements: [RelationshipDisagreement] = []
-  /// How many links may still be looked at; those beyond are left out.
+  /// The number of links that may still be checked; links beyond it are skipped.
   private var linksLeft: Int
 
-  /// - Parameter mostLinks: how many links are looked at, at most.
+  /// - Parameter mostLinks: the greatest number of links to check.
   init(_ context: ManagedObjectContext, mostLinks: Int = .max) {
     self.context = context
     linksLeft = mostLinks
@@ -26,9 +26,9 @@ struct RelationshipCheck {
 
 /// Two ends of a relationship that do not agree.
 struct RelationshipDisagreement: Hashable {
-  /// The end that leads to the object of ``other``.
+  /// The end that refers to the object of ``other``.
   let end: RelationshipEnd
-  /// The end that does not lead back, or that of a deleted object to which nothing should lead.
+  /// The end that does not refer back, or that of a deleted object to which nothing should refer.
   let other: RelationshipEnd
 }
 
@@ -42,7 +42,7 @@ extension RelationshipDisagreement: CustomStringConvertible {
 }
 
 extension RelationshipCheck {
-  /// Looks at all relationships of an object, from its side. O(objects that they lead to and led to).
+  /// Checks all relationships of an object, from its side. O(present and former destinations).
   mutating func check(_ object: ManagedObject) {
     guard linksLeft > 0, object.isPresent, isRead(object) else { return }
     for (ordinal, trait) in object.binding.traits.enumerated() {
@@ -57,7 +57,7 @@ extension RelationshipCheck {
     }
   }
 
-  /// As many of `ids` as may still be looked at.
+  /// Returns as many of `ids` as may still be checked.
   private mutating func affordable(_ ids: [ManagedObjectID]) -> ArraySlice<ManagedObjectID> {
     let result = ids.prefix(linksLeft)
     linksLeft -= result.count
@@ -77,7 +77,7 @@ extension RelationshipCheck {
 
   private mutating func note(_ end: RelationshipEnd, _ other: RelationshipEnd) {
     let found = RelationshipDisagreement(end: end, other: other)
-    // What one end has let go of is found from both sides.
+    // A removed link is found from both sides.
     if !disagreements.contains(found) { disagreements.append(found) }
   }
 
@@ -93,20 +93,20 @@ extension RelationshipCheck {
   }
 }
 
-// MARK: What is known
+// MARK: Known values
 
 extension RelationshipCheck {
-  /// Whether the values of an object can be had without reading.
+  /// Returns whether the values of an object are available without reading.
   private func isRead(_ object: ManagedObject) -> Bool {
     !object.isFault && object.state.isDisjoint(with: [.detached, .inaccessible, .unread, .awaking, .deleting])
   }
 
   private func isDestination(_ object: ManagedObject, of end: RelationshipEnd) -> Bool {
-    // A damaged file may let a relationship lead to objects of any entity.
+    // In a damaged file, a relationship may refer to objects of any entity.
     end.object.binding.destinations[end.ordinal].map { object.entity.isKind(of: $0) } ?? false
   }
 
-  /// Whether the deletion of the object of an end lets nothing lead to it.
+  /// Returns whether the deletion of the object of an end removes all references to it.
   private func isTakenAway(_ end: RelationshipEnd) -> Bool {
     guard end.object.state.contains(.deleted) else { return false }
     switch end.object.entity.properties[end.ordinal].relationship?.deleteRule {
@@ -115,7 +115,7 @@ extension RelationshipCheck {
     }
   }
 
-  /// Whether both ends show the newest versions, and agree there: then they have to agree in the context.
+  /// Returns whether both ends have the newest versions, and agree there: then they must agree in the context.
   private func haveAgreed(_ end: RelationshipEnd, _ other: RelationshipEnd) -> Bool {
     isNewest(end.object) && isNewest(other.object)
       && wasLeading(end, to: other.object.knownID) == wasLeading(other, to: end.object.knownID)
@@ -135,12 +135,12 @@ extension RelationshipCheck {
 // MARK: ManagedObjectContext: asking
 
 extension ManagedObjectContext {
-  /// Whether both ends of relationships are to agree now: nothing waits for what could not be read, nor for names that
-  /// records got by a conversion.
+  /// Whether both ends of relationships must agree now: no work waits for records that could not be read, nor for new
+  /// ids from a conversion.
   var relationshipsAreToAgree: Bool { postponed.isEmpty && hasFollowedConversions }
 
-  /// The relationships of all objects that the context has read whose two ends disagree, for tests. O(what they lead
-  /// to). It reads nothing.
+  /// The relationships of all objects that the context has read whose two ends disagree, for tests. O(destinations). It
+  /// reads nothing.
   package var relationshipDisagreements: [String] {
     guard relationshipsAreToAgree else { return [] }
     var check = RelationshipCheck(self)

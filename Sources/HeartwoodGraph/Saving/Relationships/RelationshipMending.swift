@@ -1,17 +1,17 @@
 import HeartwoodModel
 
-/// Makes both ends of relationships agree where objects have come back or gone: after an undo or a redo, and after a
-/// deletion that was taken back.
+/// Makes both ends of relationships agree after objects were restored or removed by an undo or a redo, or restored from
+/// a deletion.
 ///
-/// What the context has made refer elsewhere since stays there. What comes back to an ordered relationship gets the
-/// place back that it had.
+/// Relationships that the context has set to other destinations since keep these. A destination that returns to an
+/// ordered relationship gets its former place.
 struct RelationshipMending {
   private let context: ManagedObjectContext
-  /// The ends that an undo has put back as they were.
+  /// The ends that an undo has reset.
   private var revertedEnds: Set<RelationshipEnd> = []
-  /// The objects that came back or went with an undo. Links between them are as they were.
+  /// The objects that an undo has restored or removed. Links between them are as they were.
   private var moved: Set<ObjectIdentifier> = []
-  /// What has come back to the other ends already.
+  /// The objects that have already returned to the other ends.
   private var returning = ReturningLinks()
 
   init(_ context: ManagedObjectContext) {
@@ -22,11 +22,12 @@ struct RelationshipMending {
 // MARK: Undo
 
 extension RelationshipMending {
-  /// Mends what an undo has left: `edits` have put back values of properties.
+  /// Makes both ends agree after an undo, in which `edits` have reset properties.
   ///
   /// - Parameters:
-  ///   - strays: the edits of what something else has changed since, with the ids that they have made come and go.
-  ///   - objects: the objects that came back or went.
+  ///   - strays: the edits of properties that were changed since by something else, with the ids that they have added
+  ///     and removed.
+  ///   - objects: the objects that were restored or removed.
   mutating func revert(
     _ edits: [PropertyEdit],
     strays: [(PropertyEdit, [ManagedObjectID])],
@@ -45,10 +46,10 @@ extension RelationshipMending {
 // MARK: Undeletion
 
 extension RelationshipMending {
-  /// Makes objects whose deletion is taken back, and those that their records refer to, refer to each other again.
+  /// Makes restored objects, and the objects to which their records refer, refer to each other again.
   ///
-  /// Links to objects that are deleted still go, as they would if those had been deleted alone. All objects must be
-  /// there again before.
+  /// Links to deleted objects are still removed, as if those had been deleted alone. All objects must have been
+  /// restored before.
   mutating func undelete(_ objects: [ManagedObject]) {
     if objects.isEmpty { return }
     for object in objects { letGo(from: object) }
@@ -63,11 +64,11 @@ extension RelationshipMending {
     mendLinks(of: objects)
   }
 
-  /// What the context has made refer elsewhere since stays there.
+  /// Keeps the other destinations that the context has set since.
   private func letGo(from object: ManagedObject) {
     forEachOther(of: object) { other, ordinal, inverse in
       guard other.isPresent, !other.binding.traits[inverse].isToMany else { return }
-      // It may have been read before others made it refer to the object.
+      // The object may have been read before others made it refer to this one.
       if !other.hasPersistentChangedValues, let error = other.readNewest() {
         context.postponeOtherEnd(of: object, ordinal, other.objectID, error)
       }
@@ -76,8 +77,7 @@ extension RelationshipMending {
     }
   }
 
-  /// Calls `body` with each object that relationships of `object` with an inverse refer to, and the ordinals of both
-  /// ends.
+  /// Calls `body` with each destination of relationships of `object` with an inverse, and the ordinals of both ends.
   private func forEachOther(of object: ManagedObject, _ body: (ManagedObject, Int, Int) -> Void) {
     for (ordinal, trait) in object.binding.traits.enumerated() {
       guard let inverse = trait.inverseOrdinal else { continue }
@@ -102,13 +102,13 @@ extension RelationshipMending {
     }
   }
 
-  /// Whether the end at `inverse` of the object of `id`, which `object` refers to, has been seen to.
+  /// Returns whether the end at `inverse` of the object of `id`, to which `object` refers, was processed already.
   private func isSettled(_ id: ManagedObjectID, _ inverse: Int, _ object: ManagedObject) -> Bool {
     guard case .present(let other) = context.look(for: id) else { return false }
     let end = RelationshipEnd(object: other, ordinal: inverse)
     if moved.contains(ObjectIdentifier(other)) || returning.isBack(object.objectID, in: end) { return true }
-    // What the event did to the end need not be all that has led it away from the object: a change that waited for a
-    // record to be readable is an event of its own.
+    // The event need not be the only reason why the end refers to another object: a change that waited for a record to
+    // be readable is an event of its own.
     return revertedEnds.contains(end) && (!object.isPresent || other.leads(inverse, to: object.objectID))
   }
 
@@ -131,8 +131,8 @@ extension RelationshipMending {
     }
   }
 
-  /// Makes a relationship of `object` no longer refer to the object of `id`, which is not there, unless its deletion
-  /// leaves that.
+  /// Removes the object of `id`, which does not exist, from a relationship of `object`, unless its deletion leaves such
+  /// references.
   private func forget(_ ordinal: Int, of object: ManagedObject, _ id: ManagedObjectID) {
     if object.leads(ordinal, to: id), !context.mayLead(object, ordinal, to: id) { object.unlink(ordinal, from: id) }
   }
@@ -140,11 +140,10 @@ extension RelationshipMending {
 
 // MARK: ReturningLinks
 
-/// What comes back to to-many relationships that refer to objects which are there again, or which a policy makes refer
-/// back.
+/// The links that return to to-many relationships, to objects that were restored or that a policy makes refer back.
 struct ReturningLinks {
   private var ids: [RelationshipEnd: Set<ManagedObjectID>] = [:]
-  /// What has its place back.
+  /// The links that have their places again.
   private var places: [RelationshipEnd: Set<ManagedObjectID>] = [:]
 }
 
@@ -153,8 +152,8 @@ extension ReturningLinks {
     if end.object.binding.traits[end.ordinal].isToMany { ids[end, default: []].insert(id) }
   }
 
-  /// Makes the relationships refer again to what they referred to when their objects were read, at the same places.
-  /// O(their objects).
+  /// Restores the destinations that the relationships had when their objects were read, at the same places.
+  /// O(destinations).
   mutating func putBack() {
     for (end, ids) in ids {
       let former = end.object.committedValue(at: end.ordinal).objectIDs
@@ -165,6 +164,6 @@ extension ReturningLinks {
     }
   }
 
-  /// Whether a relationship refers to an object again, as far as is known.
+  /// Returns whether a relationship refers to an object again, as far as is known.
   func isBack(_ id: ManagedObjectID, in end: RelationshipEnd) -> Bool { places[end]?.contains(id) ?? false }
 }

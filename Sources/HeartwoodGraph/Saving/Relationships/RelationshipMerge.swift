@@ -1,30 +1,30 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Makes the other ends of relationships follow what a policy, or a refresh, makes of objects that others have changed
+/// Updates the other ends of relationships after a policy, or a refresh, has changed objects that others have changed
 /// too.
 ///
-/// What it drops of a relationship goes at the other end as well, and what it keeps against the other save is no longer
-/// where that has put it. If it keeps a deletion, the delete rules apply to what the other save has made the object
-/// refer to, too.
+/// Links that it drops are dropped at the other end as well, and links that it keeps against the other save are removed
+/// from the places where that save has put them. If it keeps a deletion, the delete rules also apply to the
+/// destinations that the other save has added.
 ///
 /// The objects are noted before the policy changes them, and settled after.
 struct RelationshipMerge {
-  /// What a relationship of an object in conflict leads to, as three know it.
+  /// The destinations of a relationship of an object in conflict, in three versions.
   private struct MergeInput {
     let end: RelationshipEnd
     let inverse: Int
-    /// When the object was read.
+    /// The destinations when the object was read.
     let former: ObjectIDList
-    /// By the changes of the context.
+    /// The destinations by the changes of the context.
     let own: ObjectIDList
-    /// What others have added.
+    /// The additions of others.
     let additions: [ManagedObjectID]
-    /// What the newest record lacks of ``own``: others have removed it, or the context has added it.
+    /// The elements of ``own`` that the newest record lacks: others have removed them, or the context has added them.
     let removals: [ManagedObjectID]
   }
 
-  /// What others have let a relationship of an object that the context deletes lead to.
+  /// The destinations that others have added to a relationship of an object that the context deletes.
   private struct Addition {
     let end: RelationshipEnd
     let ids: [ManagedObjectID]
@@ -45,9 +45,9 @@ extension RelationshipMerge {
   /// The objects that were noted: those that the context keeps, and those that it deletes.
   var objects: [ManagedObject] { merged + additions.map(\.end.object) }
 
-  /// Notes what the relationships of an object lead to, before the policy has its way with it.
+  /// Notes the destinations of an object's relationships, before the policy changes it.
   ///
-  /// - Throws: what reading its newest version throws.
+  /// - Throws: the errors of reading its newest version.
   mutating func note(_ object: ManagedObject) throws {
     try object.binding.synchronize()
     guard object.group != nil, object.binding.liveGroup(of: object.rowID) != nil else { return }
@@ -56,7 +56,7 @@ extension RelationshipMerge {
     noteInputs(of: object)
   }
 
-  /// The same for a caller that cannot throw.
+  /// Notes the destinations of an object's relationships, for a caller that cannot throw.
   ///
   /// - Returns: whether the newest version could be read. If not, that is noted on the context.
   mutating func noteIfReadable(_ object: ManagedObject) -> Bool {
@@ -97,23 +97,23 @@ extension RelationshipMerge {
     }
   }
 
-  /// Lets the other ends follow, once the policy has had its way with all objects.
+  /// Updates the other ends, after the policy has changed all objects.
   func settle() {
     let inputs = inputs.filter(\.end.object.isPresent)
     var returning = ReturningLinks()
     for input in inputs { noteReturns(input, &returning) }
     returning.putBack()
     for input in inputs { settle(input, returning) }
-    // What is dropped must be gone from both ends before, whichever object came first.
+    // Dropped links must be removed from both ends first, whichever object came first.
     for input in inputs { keep(input) }
-    // What is deleted along with them leads where it does by now.
+    // Objects that were deleted along with them have their present destinations.
     for addition in additions where !addition.end.object.isPresent {
       context.applyDeleteRule(of: addition.end.object, addition.end.ordinal, toNewest: addition.ids)
     }
     for object in merged where object.isPresent { RelationshipUpkeep.dropRefusedLinks(of: object) }
   }
 
-  /// Notes where what the context has taken away and the policy has put back leads back to.
+  /// Notes the places of links that the context has removed and the policy has restored.
   private func noteReturns(_ input: MergeInput, _ returning: inout ReturningLinks) {
     let id = input.end.object.objectID
     for other in returned(input, linksNow(input)) where other.isUpdated {
@@ -140,7 +140,7 @@ extension RelationshipMerge {
       if !other.leads(inverse, to: object.objectID) { other.link(inverse, to: object, forward: ordinal) }
     }
     for other in objects(input, input.additions, { !now.contains($0) }) {
-      // What it leads to is what the other save has left, which the context may not have read.
+      // Its destinations are those of the other save, which the context may not have read.
       if !other.hasPersistentChangedValues, !context.saveProgress.isLocked(other) {
         context.reread(other, mergeChanges: true)
       }
@@ -148,8 +148,8 @@ extension RelationshipMerge {
     }
   }
 
-  /// Whether the context has let the object lead to that of `id`: from either end, as it may have read one of them after others had taken the
-  /// link away, and put it back.
+  /// Returns whether the context has set the link to the object of `id`: from either end, as it may have read one of
+  /// them after others had removed the link, and restored it.
   private func isOwnLink(_ input: MergeInput, to id: ManagedObjectID) -> Bool {
     guard input.former.contains(id) else { return true }
     guard let other = context.knownObject(id), !other.isInserted, other.isUnsettled(input.inverse) else { return false }
@@ -158,8 +158,8 @@ extension RelationshipMerge {
       && !other.committedValue(at: input.inverse).objectIDs.contains(ownID)
   }
 
-  /// Makes what others have removed, and the policy has kept, refer back: it may do so only because it was read before
-  /// the other save.
+  /// Makes destinations that others have removed, and the policy has kept, refer back: this is allowed only because
+  /// they were read before the other save.
   private func keep(_ input: MergeInput) {
     let now = linksNow(input)
     for other in objects(input, input.removals, { now.contains($0) }) {
@@ -167,7 +167,7 @@ extension RelationshipMerge {
     }
   }
 
-  /// Those of `ids` that meet a condition. What cannot be read follows once it can be.
+  /// Returns those of `ids` that meet a condition. Records that cannot be read are postponed.
   private func objects(
     _ input: MergeInput,
     _ ids: [ManagedObjectID],
@@ -178,15 +178,15 @@ extension RelationshipMerge {
 }
 
 extension ManagedObject {
-  /// The value of a property in the newest version of the record; nil where that is gone.
+  /// Returns the value of a property in the newest version of the record; nil if the record is gone.
   final func newestValue(at ordinal: Int) -> PropertyValue? {
     guard let group = binding.liveGroup(of: rowID) else { return nil }
     let type = binding.traits[ordinal].attributeType
     return group.value(row: rowID.row, ordinal: ordinal, type: type, scopes: binding.scopes)
   }
 
-  /// What a relationship leads to in its newest value, and did not when the object was read; all of it where that is
-  /// not known any more.
+  /// Returns the destinations in the newest value of a relationship that it did not have when the object was read; all
+  /// of them if the former ones are not known any more.
   fileprivate final func additions(
     at ordinal: Int,
     in newest: PropertyValue,

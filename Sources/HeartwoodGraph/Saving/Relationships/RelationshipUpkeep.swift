@@ -1,12 +1,12 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Keeps both ends of relationships equal: all that does so in a context is reached from here.
+/// Keeps both ends of relationships consistent: everything in a context that does so is reached from here.
 ///
-/// Each entry point is called for one kind of event, which has changed one end, or has made objects come, go or read
-/// another version. It makes the other ends follow. Its postcondition is that of ``RelationshipCheck``: both ends of
-/// every relationship with an inverse agree for each two objects that are known. Debug builds assert it for the objects
-/// that the event has touched, and tests for whole contexts.
+/// Each entry point is called for one kind of event, which has changed one end, or has made objects be inserted,
+/// removed, or read in another version. It updates the other ends. Its postcondition is that of ``RelationshipCheck``:
+/// both ends of every relationship with an inverse agree for each two objects that are known. Debug builds assert it
+/// for the objects that the event has changed, and tests for whole contexts.
 ///
 /// | event | entry point | done by |
 /// | --- | --- | --- |
@@ -14,14 +14,14 @@ import HeartwoodStore
 /// | a deletion | ``didDelete(_:_:from:)`` | `ManagedObject.unlink`; delete rules choose the objects |
 /// | an object reads a newer version by itself | ``dropRefusedLinks(of:)`` | `ManagedObject.unlink` |
 /// | a save, before it is written | ``conflict(in:)`` | ``DanglingReferences`` |
-/// | a merge policy has to decide, and may take deletions back | ``beginMerge()``, ``end(_:restoring:)`` | ``RelationshipMerge``, ``RelationshipMending``, ``DanglingReferences`` |
+/// | a merge policy has to decide, and may revert deletions | ``beginMerge()``, ``end(_:restoring:)`` | ``RelationshipMerge``, ``RelationshipMending``, ``DanglingReferences`` |
 /// | objects take newer versions | ``refreshing(_:_:)`` | ``RelationshipMerge`` |
-/// | a child's save is taken in | ``endChildSave(of:keeping:advanced:_:)`` | ``RelationshipMending`` |
+/// | a child's save is merged | ``endChildSave(of:keeping:advanced:_:)`` | ``RelationshipMending`` |
 /// | an undo or a redo, event by event | ``mend(_:strays:moved:)``, ``endUndo(of:)`` | ``RelationshipMending`` |
 ///
-/// What cannot be read follows later: see ``PostponedChange``. Batches change records and not objects, and stores keep
-/// the two ends of what one save has changed alone equal; they have their own: `InverseLinks`, and `InverseSettlement`
-/// in HeartwoodStore.
+/// Updates of records that cannot be read are postponed: see ``PostponedChange``. Batches change records and not
+/// objects, and stores keep the two ends of changes that only one save has made consistent; they have their own:
+/// `InverseLinks`, and `InverseSettlement` in HeartwoodStore.
 struct RelationshipUpkeep {
   private let context: ManagedObjectContext
 
@@ -33,9 +33,9 @@ struct RelationshipUpkeep {
 // MARK: A save
 
 extension RelationshipUpkeep {
-  /// The conflict that saves come to since they would lead to records which others have deleted; nil if there is none.
+  /// Returns the conflict of saves with references to records that others have deleted; nil if there is none.
   ///
-  /// - Throws: what looking for the records throws.
+  /// - Throws: the errors of looking for the records.
   func conflict(in saves: [PendingSave]) throws(PersistenceError) -> PersistenceError? {
     try DanglingReferences(context).conflict(in: saves)
   }
@@ -44,15 +44,15 @@ extension RelationshipUpkeep {
 // MARK: A merge
 
 extension RelationshipUpkeep {
-  /// Begins a merge, which is to be given the objects that are in conflict before a policy changes them.
+  /// Begins a merge, which must be given the objects that are in conflict before a policy changes them.
   func beginMerge() -> RelationshipMerge { RelationshipMerge(context) }
 
-  /// Makes the other ends follow what a policy has made of objects.
+  /// Updates the other ends after a policy has changed objects.
   ///
-  /// - Parameter restored: the objects whose deletion it has taken back.
-  /// - Throws: what looking for records throws that others have deleted.
+  /// - Parameter restored: the objects whose deletion it has reverted.
+  /// - Throws: the errors of looking for records that others have deleted.
   func end(_ merge: RelationshipMerge, restoring restored: [ManagedObject]) throws(PersistenceError) {
-    // Objects that refer to each other must all be there again first.
+    // Objects that refer to each other must all be restored first.
     var mending = RelationshipMending(context)
     mending.undelete(restored)
     merge.settle()
@@ -60,10 +60,10 @@ extension RelationshipUpkeep {
     assertAgreement(of: merge.objects + restored, after: "a merge")
   }
 
-  /// Calls `body`, which makes objects take the newest values, and makes the other ends of their relationships follow.
-  /// None of it can be undone, and what was done before can.
+  /// Calls `body`, which makes objects take the newest values, and updates the other ends of their relationships. This
+  /// cannot be undone, but earlier changes can.
   ///
-  /// - Parameter body: must leave the objects alone that it is called with: they have changes, and others may have
+  /// - Parameter body: must not change the objects that it is called with: they have changes, and others may have
   ///   changed them too, which cannot be read. That is noted.
   func refreshing(_ objects: [ManagedObject], _ body: (_ unread: Set<ManagedObject>) -> Void) {
     context.registerPendingChanges()
@@ -77,7 +77,7 @@ extension RelationshipUpkeep {
     assertAgreement(of: objects, after: "a refresh")
   }
 
-  /// What a child has changed of a relationship.
+  /// The change of a relationship by a child.
   struct LinkChange {
     let end: RelationshipEnd
     let inverse: Int
@@ -93,15 +93,15 @@ extension RelationshipUpkeep {
     }
   }
 
-  /// Ends the taking in of what a child has saved. It has changed both ends, unless it has dropped the changes of one
-  /// by a refresh: that end follows here.
+  /// Ends the merge of a child's save. The child has changed both ends, unless it has dropped the changes of one by a
+  /// refresh: that end is updated here.
   ///
   /// - Parameters:
   ///   - objects: the objects that the child has inserted, changed or deleted.
-  ///   - changes: what it has changed of relationships.
-  ///   - kept: those of them that the child has deleted, and the context keeps.
-  ///   - advanced: those of them that have read the version which the child saw.
-  ///   - settle: lets go of the links that the context does not take.
+  ///   - changes: the child's changes of relationships.
+  ///   - kept: those of `objects` that the child has deleted, and the context keeps.
+  ///   - advanced: those of `objects` that have read the version which the child saw.
+  ///   - settle: removes the links that the context does not accept.
   func endChildSave(
     of objects: @autoclosure () -> [ManagedObject],
     _ changes: [LinkChange],
@@ -118,7 +118,7 @@ extension RelationshipUpkeep {
     assertAgreement(of: objects(), after: "a child's save")
   }
 
-  /// Makes the other ends of links that a child has added, or removed, follow if they do not yet.
+  /// Updates the other ends of links that a child has added, or removed, if that was not done yet.
   private func follow(_ change: LinkChange, _ ids: [ManagedObjectID], isAddition: Bool) {
     let (object, ordinal) = (change.end.object, change.end.ordinal)
     for other in context.present(object.isPresent ? ids : [], from: object, ordinal) where other.isPresent {
@@ -137,18 +137,18 @@ extension RelationshipUpkeep {
 // MARK: Undo
 
 extension RelationshipUpkeep {
-  /// Makes both ends agree after an event was taken back, if that itself has not seen to it.
+  /// Makes both ends agree after an event was reverted, if the reversal has not done so.
   ///
   /// - Parameters:
-  ///   - edits: what was taken back of properties.
-  ///   - strays: those of them that something else had changed since, with the ids that they made come and go.
-  ///   - moved: the objects that came back or went.
+  ///   - edits: the reverted edits of properties.
+  ///   - strays: those of them that something else had changed since, with the ids that they have added and removed.
+  ///   - moved: the objects that were restored or removed.
   func mend(_ edits: [PropertyEdit], strays: [(PropertyEdit, [ManagedObjectID])], moved: [ManagedObject]) {
     var mending = RelationshipMending(context)
     mending.revert(edits, strays: strays, moved: moved)
   }
 
-  /// Called when all events of a group were taken back. One alone may be half of a change: an event ends if an object
+  /// Called after all events of a group were reverted. One alone may be half of a change: an event ends if an object
   /// reads a newer version while a relationship to it is changed.
   func endUndo(of events: @autoclosure () -> [GraphEvent]) {
     assertAgreement(of: events().flatMap(\.objects), after: "an undo or a redo")
@@ -158,13 +158,13 @@ extension RelationshipUpkeep {
 // MARK: The postcondition
 
 extension RelationshipUpkeep {
-  /// How many links are looked at after an event: the assertion must not take longer than the event by more than a
-  /// factor.
+  /// The number of links to check after an event: the assertion must not take longer than the event by more than a
+  /// constant factor.
   private static let mostLinks = 2_000
 
   /// Stops in a debug build if the ends of relationships of `objects` do not agree.
   ///
-  /// - Parameter event: what has happened to them.
+  /// - Parameter event: the event that has changed them.
   private func assertAgreement(of objects: @autoclosure () -> [ManagedObject], after event: String) {
     assert(
       disagreement(among: objects()) == nil,
@@ -183,10 +183,10 @@ extension RelationshipUpkeep {
 // MARK: A newer version
 
 extension RelationshipUpkeep {
-  /// Makes no relationship of an object that has read a newer version of its record refer to what the context has
-  /// deleted or made refer elsewhere: the other end says so already.
+  /// Removes destinations that the context has deleted or related elsewhere from an object that has read a newer
+  /// version of its record: the other end already agrees.
   static func dropRefusedLinks(of object: ManagedObject) {
-    // What refuses has changes.
+    // An object that refuses a link has changes.
     guard let context = object.managedObjectContext,
       !context.pending.updated.isEmpty || !context.pending.deleted.isEmpty
     else { return }
@@ -208,7 +208,7 @@ extension RelationshipUpkeep {
     guard let other = context.registeredObject(for: id) else { return false }
     if other.state.contains(.deleted) { return !context.mayLead(object, ordinal, to: id) }
     guard other.isUnsettled(inverse), !other.leads(inverse, to: object.objectID) else { return false }
-    // What a list was not read with, the context has not taken from it: others may have added it since.
+    // The context has not removed objects that a list was read without: others may have added them since.
     return !other.binding.traits[inverse].isToMany
       || other.committedValue(at: inverse).objectIDs.contains(object.objectID)
   }
@@ -217,7 +217,7 @@ extension RelationshipUpkeep {
 // MARK: A change
 
 extension RelationshipUpkeep {
-  /// Lets the other end follow after a relationship has been made to lead to an object more.
+  /// Updates the other end after an object was added to a relationship.
   @inline(__always)
   static func didLink(_ object: ManagedObject, _ ordinal: Int, to other: ManagedObject) {
     guard let inverse = object.binding.traits[ordinal].inverseOrdinal else { return }
@@ -225,7 +225,7 @@ extension RelationshipUpkeep {
     assertAgreement(object, ordinal, other, inverse)
   }
 
-  /// Lets the other end follow after a relationship has been made to lead to an object less.
+  /// Updates the other end after an object was removed from a relationship.
   @inline(__always)
   static func didUnlink(_ object: ManagedObject, _ ordinal: Int, from other: ManagedObject) {
     guard let inverse = object.binding.traits[ordinal].inverseOrdinal else { return }
@@ -233,13 +233,13 @@ extension RelationshipUpkeep {
     assertAgreement(object, ordinal, other, inverse)
   }
 
-  /// The same for an object that may not have been read, or may be gone.
+  /// Does the same for an object that may not have been read, or may be gone.
   static func didUnlink(_ object: ManagedObject, _ ordinal: Int, from id: ManagedObjectID) {
     guard let inverse = object.binding.traits[ordinal].inverseOrdinal else { return }
     object.unlinkOther(id, inverse, ordinal)
   }
 
-  /// Lets objects no longer lead to one that is deleted.
+  /// Removes a deleted object from the relationships of others.
   static func didDelete(_ object: ManagedObject, _ inverse: Int, from others: [ManagedObject]) {
     for other in others { other.unlink(inverse, from: object.objectID) }
     assert(
@@ -248,8 +248,8 @@ extension RelationshipUpkeep {
     )
   }
 
-  /// Stops in a debug build if a change has left the two ends of a relationship with a difference, unless something
-  /// could not be read.
+  /// Stops in a debug build if a change has left the two ends of a relationship inconsistent, unless something could
+  /// not be read.
   @inline(__always)
   private static func assertAgreement(_ object: ManagedObject, _ ordinal: Int, _ other: ManagedObject, _ inverse: Int) {
     assert(
@@ -261,7 +261,7 @@ extension RelationshipUpkeep {
 }
 
 extension ManagedObject {
-  /// Lets the object of `id`, which a relationship no longer leads to, no longer lead back.
+  /// Removes the link back from the object of `id`, which was removed from a relationship.
   fileprivate final func unlinkOther(_ id: ManagedObjectID, _ inverse: Int, _ ordinal: Int) {
     guard let context = binding.context else { return }
     switch context.look(for: id) {
@@ -271,25 +271,25 @@ extension ManagedObject {
     }
   }
 
-  /// Lets this end of a relationship lead to `source`, whose other end at `forward` leads here already.
+  /// Makes this end of a relationship refer to `source`, whose other end at `forward` refers here already.
   ///
-  /// Where it does so too, that end was read later: the newest of this one is read then, or the save would change one
-  /// end alone. An object with changes stays as it is, since saving it is a conflict.
+  /// If this end already does so too, that end was read later: then the newest version of this one is read, since the
+  /// save would otherwise change one end alone. An object with changes stays as it is, since saving it is a conflict.
   final func link(_ ordinal: Int, to source: ManagedObject, forward: Int) {
     let id = source.objectID
     if !state.contains(.inserted), leads(ordinal, to: id), !hasPersistentChangedValues {
       if let error = readNewest() { binding.context?.postponeOtherEnd(of: source, forward, objectID, error) }
     }
     if binding.traits[ordinal].isToMany { return changeLinks(ordinal) { $0.append(id) } }
-    // A to-one end leads to one object, so whoever had it loses it.
+    // A to-one end has one destination, so the former one loses the link.
     if case .toOne(let previous) = value(at: ordinal), previous != id {
       unlinkOther(previous, forward, ordinal)
     }
     change(ordinal, to: .toOne(id))
   }
 
-  /// Lets this end of a relationship no longer lead to the object of `id`. Where it does not, the newest of it is read
-  /// first, as when linking.
+  /// Removes the object of `id` from this end of a relationship. If it is not in it, the newest version is read first,
+  /// as when linking.
   final func unlink(_ ordinal: Int, from id: ManagedObjectID) {
     if isDeleted { return }
     if !leads(ordinal, to: id) {

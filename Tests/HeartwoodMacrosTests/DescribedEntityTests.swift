@@ -39,7 +39,7 @@ struct DescribedEntityTests {
 
   @Test("Every option of an attribute is reached", arguments: expectedAttributes)
   func attribute(_ expected: AttributeDescription) throws {
-    let attributes = try #require(try ToDo.entityDefinition).properties.compactMap(\.attribute)
+    let attributes = try #require(try Errand.entityDefinition).properties.compactMap(\.attribute)
     #expect(attributes.count == Self.expectedAttributes.count)
     #expect(attributes.first { $0.name == expected.name } == expected)
   }
@@ -92,8 +92,8 @@ struct DescribedEntityTests {
 
   @Test("Every option of a relationship is reached, and inverses are named on both sides")
   func relationships() throws {
-    let model = try ManagedObjectModel(of: [Item.self, ToDo.self, List.self])
-    let todo = try #require(model.entity(named: "ToDo"))
+    let model = try ManagedObjectModel(of: [Item.self, Errand.self, List.self])
+    let todo = try #require(model.entity(named: "Errand"))
     #expect(todo.superentity?.name == "Item")
     let list = RelationshipDescription(
       name: "list",
@@ -106,7 +106,7 @@ struct DescribedEntityTests {
     )
     let steps = RelationshipDescription(
       name: "steps",
-      destinationEntityName: "ToDo",
+      destinationEntityName: "Errand",
       isToMany: true,
       isOrdered: true,
       deleteRule: .noAction,
@@ -116,7 +116,7 @@ struct DescribedEntityTests {
     )
     let fans = RelationshipDescription(
       name: "fans",
-      destinationEntityName: "ToDo",
+      destinationEntityName: "Errand",
       inverseRelationshipName: "fans",
       isToMany: true,
       isTransient: true
@@ -142,8 +142,8 @@ struct DescribedEntityTests {
 
   @Test("A class that describes nothing is refused")
   func undescribed() throws {
-    #expect(throws: PersistenceError.self) { try ManagedObjectModel(of: [ToDo.self, Undescribed.self]) }
-    #expect(throws: ModelValidationError.self) { try ManagedObjectModel(of: [ToDo.self, List.self]) }
+    #expect(throws: PersistenceError.self) { try ManagedObjectModel(of: [Errand.self, Undescribed.self]) }
+    #expect(throws: ModelValidationError.self) { try ManagedObjectModel(of: [Errand.self, List.self]) }
     #expect(throws: FetchPredicateError.self) { try ManagedObjectModel(of: [Miscounted.self]) }
   }
 

@@ -37,7 +37,7 @@ class Item: ManagedObject {
   @Attribute var due: Date?
 }
 
-@Entity final class ToDo: Item {
+@Entity final class Errand: Item {
   @Attribute var isDone: Bool = false
   @Attribute(minValue: 1, maxValue: 5) var stars: Int16 = 3
   @Attribute(.required, minLength: 2, maxLength: 10, pattern: "[a-z]*", predicates: Rules.always)
@@ -53,8 +53,8 @@ class Item: ManagedObject {
   @Attribute var `default`: Double = -1.5
   @Relationship(.required, inverse: \List.items, minCount: 1, versionHashModifier: "1", userInfo: ["k": "v"])
   var list: List?
-  @Relationship(.ordered, deleteRule: .noAction, minCount: 1, maxCount: 3, renamedFrom: "parts") var steps: [ToDo]
-  @Relationship(.transient, inverse: "fans") var fans: Set<ToDo>
+  @Relationship(.ordered, deleteRule: .noAction, minCount: 1, maxCount: 3, renamedFrom: "parts") var steps: [Errand]
+  @Relationship(.transient, inverse: "fans") var fans: Set<Errand>
   /// The graph knows nothing of it.
   var counter = 0
 }
@@ -62,7 +62,7 @@ class Item: ManagedObject {
 @Entity("Folder", userInfo: [:]) final class List: ManagedObject {
   @Attribute var name: String = ""
   @Attribute(derivedFrom: "items.@count") var size: Int?
-  @Relationship(deleteRule: .cascade) var items: RelatedSet<ToDo>
+  @Relationship(deleteRule: .cascade) var items: RelatedSet<Errand>
   @Relationship(inverse: \List.children) var parent: List?
   @Relationship var children: RelatedList<List>
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Objects of classes with macros")
 struct MacroClassTests {
-  private static let classes = [Item.self, ToDo.self, List.self]
+  private static let classes = [Item.self, Errand.self, List.self]
 
   private func context(_ url: URL?) throws -> ManagedObjectContext {
     AttributeTransformers.register(ReversingTransformer(), forName: "ReversingTransformer")
@@ -17,8 +17,8 @@ struct MacroClassTests {
     return ManagedObjectContext(coordinator)
   }
 
-  private func insert(_ memo: String, in list: List, _ context: ManagedObjectContext) throws -> ToDo {
-    let todo = try context.insert(ToDo.self)
+  private func insert(_ memo: String, in list: List, _ context: ManagedObjectContext) throws -> Errand {
+    let todo = try context.insert(Errand.self)
     todo.memo = memo
     todo.code = memo
     todo.list = list
@@ -30,7 +30,7 @@ struct MacroClassTests {
   @Test("New objects have the defaults of the declarations")
   func defaults() throws {
     let context = try context(nil)
-    let todo = try context.insert(ToDo.self)
+    let todo = try context.insert(Errand.self)
     #expect(todo.memo == "" && todo.code == nil && !todo.isDone && todo.stars == 3 && todo.tag == "none")
     #expect(todo.priority == .low && todo.place == nil && todo.default == -1.5 && todo.count == 0)
     #expect(todo.list == nil && todo.steps.isEmpty && todo.fans.isEmpty && todo.counter == 0)
@@ -58,7 +58,7 @@ struct MacroClassTests {
     #expect(list.items.count == 1 && list.items.contains(todo))
 
     let second = try context(url)
-    let found = try #require(try second.fetch(FetchRequest<ToDo>()).first)
+    let found = try #require(try second.fetch(FetchRequest<Errand>()).first)
     #expect(found.memo == "milk" && found.stars == 5 && found.priority == .high && found.text == "of cows")
     #expect(found.place == Place(latitude: 1, longitude: 2) && found.picture == Data([1, 2]))
     #expect(found.secret == ["a", "b"] && found.due == Date(timeIntervalSinceReferenceDate: 7))
@@ -94,22 +94,22 @@ struct MacroClassTests {
     for (memo, list) in [("milk", home), ("bread", home), ("call", work)] { _ = try insert(memo, in: list, context) }
     try context.save()
 
-    let byKey = FetchRequest<ToDo>(where: ToDo.memoKey == "milk" || ToDo.memoKey.beginsWith("c"))
+    let byKey = FetchRequest<Errand>(where: Errand.memoKey == "milk" || Errand.memoKey.beginsWith("c"))
     #expect(Set(try context.fetch(byKey).map(\.memo)) == ["milk", "call"])
-    let (inHome, isNoBread) = (#Predicate<ToDo> { $0.list?.name == "Home" }, #Predicate<Item> { $0.memo != "bread" })
+    let (inHome, isNoBread) = (#Predicate<Errand> { $0.list?.name == "Home" }, #Predicate<Item> { $0.memo != "bread" })
     let conditions = try FetchPredicate(inHome) && FetchPredicate(isNoBread)
-    #expect(try context.fetch(FetchRequest<ToDo>(where: conditions)).map(\.memo) == ["milk"])
-    #expect(throws: FetchPredicateError.self) { try FetchPredicate(#Predicate<ToDo> { $0.memo == "milk" }) }
+    #expect(try context.fetch(FetchRequest<Errand>(where: conditions)).map(\.memo) == ["milk"])
+    #expect(throws: FetchPredicateError.self) { try FetchPredicate(#Predicate<Errand> { $0.memo == "milk" }) }
     let own = #Predicate<List> { $0.name == "Work" }
     #expect(try context.fetch(FetchRequest<List>(where: FetchPredicate(own))) == [work])
-    let renamed = #Predicate<ToDo> { $0.text == nil && $0.default < 0 }
-    #expect(try context.count(for: FetchRequest<ToDo>(where: FetchPredicate(renamed))) == 3)
+    let renamed = #Predicate<Errand> { $0.text == nil && $0.default < 0 }
+    #expect(try context.count(for: FetchRequest<Errand>(where: FetchPredicate(renamed))) == 3)
 
-    let sorted = FetchRequest<ToDo>(sortedBy: [
-      FetchSortDescriptor(\ToDo.list, \List.name, ascending: false), FetchSortDescriptor(\Item.memo),
+    let sorted = FetchRequest<Errand>(sortedBy: [
+      FetchSortDescriptor(\Errand.list, \List.name, ascending: false), FetchSortDescriptor(\Item.memo),
     ])
     #expect(try context.fetch(sorted).map(\.memo) == ["call", "bread", "milk"])
-    #expect(FetchSortDescriptor(\ToDo.text, comparison: .caseInsensitive).keyPath == "description")
+    #expect(FetchSortDescriptor(\Errand.text, comparison: .caseInsensitive).keyPath == "description")
     #expect(try context.fetch(FetchRequest<Item>(sortedBy: [Item.memoKey.descending])).map(\.memo).first == "milk")
   }
 
@@ -124,7 +124,7 @@ struct MacroClassTests {
     try context.save()
     context.delete(list)
     try context.save()
-    #expect(try context.count(for: FetchRequest<ToDo>()) == 0)
+    #expect(try context.count(for: FetchRequest<Errand>()) == 0)
     #expect(child.parent == nil)
   }
 }

@@ -118,8 +118,8 @@ extension ManagedObjectContext {
   ///
   /// - Parameter neighbours: the ids that are most likely asked for next, whose records are read at the same time.
   func readAhead(_ ids: [ManagedObjectID], with neighbours: () -> [ManagedObjectID]) {
-    // Checking the first record is enough, since records are read together: usually there is nothing to read. try?: a
-    // record that cannot be read is noted when it is looked up.
+    // Checking the first record is enough, since records are read together: usually there is nothing to read.
+    // try?: a record that cannot be read is noted when it is looked up.
     guard !ids[0].isTemporaryID, let first = try? binding(keeping: ids[0]), first.isPartial,
       !first.knows(ids[0].reference)
     else { return }

@@ -128,8 +128,8 @@ extension StoreMigration {
       return result
     } catch {
       if hasMadeBackup { removeBackup() }
-      // Reading may have created files beside the store, which had none before. try?: the error of the migration is
-      // thrown.
+      // Reading may have created files beside the store, which had none before.
+      // try?: the error of the migration is thrown.
       try? storeManager.checkpoint(request)
       throw error
     }

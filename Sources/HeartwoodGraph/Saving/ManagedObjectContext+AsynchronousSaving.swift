@@ -135,7 +135,8 @@ extension ManagedObjectContext {
     let references = try await WaitingWork.run {
       try coordinator.followOthers()
       if !coordinator.persistentStores.contains(where: \.readsAsNeeded) {
-        // Records that are read for the first time here are checked now. try?: the save reports damaged ones.
+        // Records that are read for the first time here are checked now.
+        // try?: the save reports damaged ones.
         _ = try? QueryGeneration(coordinator)
       }
       return try namings.map { try $0.store.newReferences(count: $0.count, for: $0.entity) }

@@ -5,7 +5,8 @@ public import HeartwoodStore
 public import Logging
 
 extension StoreRegistry {
-  /// The registry that knows the stores that ship with Heartwood. Register your own here, or in a registry of your own.
+  /// The registry of the store types that ship with Heartwood. Register your own types here, or make a separate
+  /// registry.
   public static let `default`: StoreRegistry = {
     do {
       return try StoreRegistry(shippedStoreClasses)
@@ -14,7 +15,7 @@ extension StoreRegistry {
     }
   }()
 
-  /// The stores that ship with this product.
+  /// The store classes that ship with this product.
   package static let shippedStoreClasses: [any StoreClass.Type] = [
     BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, CoreDataBinaryStore.self,
     InMemoryStore.self,
@@ -24,13 +25,14 @@ extension StoreRegistry {
 // MARK: PersistentStoreCoordinator: default
 
 extension PersistentStoreCoordinator {
-  /// Makes a coordinator without stores that knows the stores of ``StoreRegistry/default``.
+  /// Makes a coordinator without stores, which opens the store types of ``StoreRegistry/default``.
   ///
   /// - Parameters:
-  ///   - managedObjectModel: the model of all its stores.
-  ///   - objectClasses: the classes of the objects of entities that have one; the others' are ``ManagedObject``.
-  ///   - logger: what it reports to; see ``logger``.
-  /// - Throws: ``PersistenceError/Code/entityUnknown`` where a class names an entity that the model lacks.
+  ///   - managedObjectModel: the model that all its stores share.
+  ///   - objectClasses: the classes for the objects of entities. Objects of an entity without a class are plain
+  ///     ``ManagedObject``s.
+  ///   - logger: the logger that receives the coordinator's messages; see ``logger``.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` if a class names an entity that the model does not have.
   public convenience init(
     managedObjectModel: ManagedObjectModel,
     objectClasses: [ManagedObject.Type] = [],

@@ -9,7 +9,8 @@ import HeartwoodStore
 extension BrowsedStore {
   private static let linkLimit = 200
 
-  /// All values of a record, where its relationships lead, and which relationships without an inverse lead to it.
+  /// Returns all values of a record, the destinations of its relationships, and the records that refer to it by
+  /// relationships without an inverse.
   func record(_ uri: String) throws -> JSONValue {
     let context = ManagedObjectContext(coordinator)
     let object = try object(uri, in: context)
@@ -48,7 +49,8 @@ extension BrowsedStore {
     return .object(members)
   }
 
-  /// The records whose relationships lead to an object that has no way back: the first of each relationship.
+  /// Returns the records that refer to an object by relationships without an inverse: the first records of each
+  /// relationship.
   private func incoming(_ object: ManagedObject, in context: ManagedObjectContext) throws -> [JSONValue] {
     var incoming: [JSONValue] = []
     for entity in coordinator.managedObjectModel.entities {
@@ -77,7 +79,7 @@ extension BrowsedStore {
     return incoming
   }
 
-  /// One value as a whole: text, or bytes with the type of a picture if they are one.
+  /// Returns a whole value: text, or bytes, with the media type of a picture if they are one.
   func value(_ name: String, of uri: String) throws -> BrowserResponse {
     let context = ManagedObjectContext(coordinator)
     return try CellText(try object(uri, in: context), name, in: context).response
@@ -97,7 +99,7 @@ extension BrowsedStore {
   private static let transactionLimit = 50
   private static let changeLimit = 100
 
-  /// The newest transactions of the stores' history before the one with a number, the newest first.
+  /// Returns the newest transactions of the stores' history before the one with a number, newest first.
   func history(before number: Int64?) throws -> JSONValue {
     let all = try coordinator.execute(
       PersistentHistoryChangeRequest.fetchHistory(after: nil as PersistentHistoryToken?)

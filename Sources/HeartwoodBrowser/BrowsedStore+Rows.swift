@@ -7,11 +7,11 @@ import HeartwoodStore
 // MARK: Rows
 
 extension BrowsedStore {
-  /// Which records a table shows.
+  /// The query for the records of a table.
   struct RowsQuestion: Decodable, Sendable {
     let entity: String
     let condition: String?
-    /// What some text of the record contains, whatever its case and accents.
+    /// A text that some text attribute of the record contains, ignoring case and accents.
     let text: String?
     let sort: [SortKey]?
     let from: Int?
@@ -22,7 +22,7 @@ extension BrowsedStore {
       let descending: Bool?
     }
 
-    /// - Parameter description: that of the entity.
+    /// - Parameter description: the description of the entity.
     func request(_ description: EntityDescription) throws -> FetchRequest<ManagedObject> {
       FetchRequest(
         entityName: entity,
@@ -32,7 +32,7 @@ extension BrowsedStore {
     }
   }
 
-  /// A condition and a text that records are to have somewhere.
+  /// Returns the predicate for a condition, and for a text that some text attribute contains.
   static func predicate(_ condition: String?, _ text: String?, of entity: EntityDescription) throws
     -> FetchPredicate?
   {
@@ -46,9 +46,11 @@ extension BrowsedStore {
 
   private static let pageLimit = 1000
 
-  /// Some records in the order that is asked for, with short values, and how many there are in all.
+  /// Returns a range of the found records in the requested order, with short values, and the number of all found
+  /// records.
   ///
-  /// The first thousand are found without the others. For those behind them all that the condition finds are looked up once.
+  /// The first thousand records are fetched without the others. For later ones, the ids of all records that meet the
+  /// condition are fetched once.
   func rows(_ question: RowsQuestion) throws -> JSONValue {
     let clock = ContinuousClock()
     let start = clock.now
@@ -68,13 +70,14 @@ extension BrowsedStore {
     ])
   }
 
-  /// The names of the properties that a table has columns for: what stores keep, but for to-many relationships, of which a row cannot show enough.
+  /// Returns the names of the properties that have columns in a table: all properties that stores keep, except to-many
+  /// relationships, which do not fit into a row.
   private static func cells(of entity: EntityDescription) -> [String] {
     let kept = entity.properties.filter { !$0.isTransient && $0.relationship?.isToMany != true }
     return kept.filter { $0.attribute != nil }.map(\.name) + kept.filter { $0.relationship != nil }.map(\.name)
   }
 
-  /// A record that cannot be read, or that somebody has deleted meanwhile, is a row that says so.
+  /// Returns the row of a record. If the record cannot be read, or was deleted meanwhile, the row has an error.
   private static func row(_ id: ManagedObjectID, _ cells: [String], in context: ManagedObjectContext) throws
     -> JSONValue
   {
@@ -95,7 +98,7 @@ extension BrowsedStore {
 // MARK: The values of a column
 
 extension BrowsedStore {
-  /// Whose values are to be counted.
+  /// The query for the values of a column.
   struct ValuesQuestion: Decodable, Sendable {
     let entity: String
     let condition: String?
@@ -104,8 +107,8 @@ extension BrowsedStore {
     let limit: Int?
   }
 
-  /// The values of a column with how many records have each, the most frequent first, and what they amount to. O(records that meet the
-  /// condition).
+  /// Returns the values of a column with the number of records that have each, the most frequent first, and a summary.
+  /// O(records that meet the condition).
   func values(_ question: ValuesQuestion) throws -> JSONValue {
     let context = ManagedObjectContext(coordinator)
     let entity = try coordinator.managedObjectModel.knownEntity(named: question.entity)
@@ -130,7 +133,8 @@ extension BrowsedStore {
     ])
   }
 
-  /// How many records have a value in a column, the least and the greatest, and for numbers the sum and the average.
+  /// Returns how many records have a value in a column, the least and the greatest value, and the sum and the average
+  /// of numbers.
   private func summary(
     of property: PropertyDescription?,
     _ request: FetchRequest<ManagedObject>,
@@ -159,7 +163,7 @@ extension BrowsedStore {
 // MARK: Export
 
 extension BrowsedStore {
-  /// Which records are to be written, and in which form.
+  /// The query for an export: its records and its format.
   struct ExportQuestion: Decodable, Sendable {
     let records: RowsQuestion
     let format: Format
@@ -169,7 +173,8 @@ extension BrowsedStore {
     }
   }
 
-  /// All records that a table shows, as `heartwood fetch` prints them. The text is made on all processors, and is in memory as a whole.
+  /// Returns all records of a table, as `heartwood fetch` prints them. The text is made on all processors, and held in
+  /// memory as a whole.
   func export(_ question: ExportQuestion) throws -> BrowserResponse {
     let context = ManagedObjectContext(coordinator)
     let model = coordinator.managedObjectModel
@@ -200,8 +205,9 @@ extension Data {
 
 // MARK: FoundRecordsCache
 
-/// How many records the conditions that were used last have found, and which, in the orders that were asked for. Nothing of it outlives a save of
-/// anybody: that is asked for first, which takes a store no more than a look at its version.
+/// How many records the last conditions have found, and which, in the requested orders.
+///
+/// An entry is valid until a store is saved, by whichever process. Each use checks that first, which costs a look at the version of each store.
 struct FoundRecordsCache {
   private struct Entry {
     let request: FetchRequest<ManagedObject>

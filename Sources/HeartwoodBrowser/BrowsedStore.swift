@@ -4,31 +4,33 @@ import HeartwoodModel
 import HeartwoodRecordText
 import HeartwoodStore
 
-/// The stores of a coordinator, as a ``StoreBrowser`` shows them.
+/// Reads the stores of a coordinator for a ``StoreBrowser``.
 ///
-/// It reads on a thread of its own, one request after the other, so that no other task of the program waits for a disk. Each request reads with
-/// a new context, and holds no object when it is answered. Of the conditions and orders that were looked at last, it keeps which records they find.
+/// It reads on a separate thread, one request after the other, so that no other task of the program waits for a disk.
+/// Each request uses a new context, and keeps no object after the response. The ids that the latest queries have found
+/// are cached.
 ///
 ///     let store = BrowsedStore("notes.sqlite", coordinator)
 public actor BrowsedStore {
-  /// What the page calls it.
+  /// The title that the page shows for the stores.
   public nonisolated let title: String
   private(set) var coordinator: PersistentStoreCoordinator
   private let reopen: (@Sendable () throws -> PersistentStoreCoordinator)?
   private let executor = WaitingExecutor(label: "Heartwood.BrowsedStore")
   var foundRecords = FoundRecordsCache()
-  /// How often it was noticed that others have saved.
+  /// The number of times that a save by others was noticed.
   private var version = 0
   private var listening: Task<Void, Never>?
 
-  /// The executor on which it reads.
+  /// The executor of the thread on which the stores are read.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// - Parameters:
-  ///   - title: what the page calls it, such as the name of the file.
+  ///   - title: the title that the page shows, such as the name of the file.
   ///   - coordinator: the coordinator whose stores are read. Nothing is saved to them.
-  ///   - reopen: opens the stores anew, which is how files that are read as a whole show what others have saved to them. The coordinator before is
-  ///     closed then. Nil means that such files stay as they were when they were opened.
+  ///   - reopen: opens the stores again in a new coordinator, so that files that are loaded as a whole show what others
+  ///     have saved to them. The previous coordinator is closed then. Nil means that such files stay as they were when
+  ///     they were opened.
   public init(
     _ title: String,
     _ coordinator: PersistentStoreCoordinator,
@@ -41,7 +43,7 @@ public actor BrowsedStore {
 
   deinit { listening?.cancel() }
 
-  /// Answers what is asked of the store under a name.
+  /// Answers the request called `name`.
   func answer(_ request: BrowserRequest, _ name: String) throws -> BrowserResponse {
     switch name {
     case "rows": return .json(try rows(try request.question()))
@@ -66,7 +68,8 @@ public actor BrowsedStore {
 
   // MARK: What others save
 
-  /// A number that grows when others have saved, as far as that has been noticed. Asks the file system, and a database for its version.
+  /// Returns a number that grows when a save by others is noticed. It asks the file system, or the database for its
+  /// version.
   func state() throws -> JSONValue {
     try followOthers()
     return .object([("version", .integer(version))])
@@ -97,7 +100,7 @@ public actor BrowsedStore {
     foundRecords = FoundRecordsCache()
   }
 
-  /// All that the first store holds. It reads what it has not read yet.
+  /// Returns the contents of the first store, and reads the parts that have not been read yet.
   func contents() throws -> StoreContents {
     guard let store = coordinator.persistentStores.first else { throw BrowserError.notFound }
     return try store.engine.contents()
@@ -105,7 +108,8 @@ public actor BrowsedStore {
 
   // MARK: Overview
 
-  /// What the stores and the entities of the model are, and how many records there are. O(entities) for stores that know their counts.
+  /// Returns descriptions of the stores and of the model's entities, with the numbers of records. O(entities) for
+  /// stores that know their counts.
   func overview() throws -> JSONValue {
     let context = ManagedObjectContext(coordinator)
     return .object([
@@ -179,7 +183,8 @@ public actor BrowsedStore {
 extension BrowsedStore {
   private static let findingLimit = 100
 
-  /// What `heartwood verify` finds: faults of the file, values that cannot be read, and records that the model does not allow. O(records).
+  /// Returns the findings of `heartwood verify`: faults of the file, values that cannot be read, and records that the
+  /// model does not allow. O(records).
   func health() throws -> JSONValue {
     var findings: [JSONValue] = []
     var count = 0

@@ -1,10 +1,10 @@
-/// A part of the page that is the same for every store.
+/// A static file of the page, which is the same for every store.
 struct BrowserAsset {
   /// The media type.
   let type: String
   let text: String
 
-  /// All parts, by the names of their files.
+  /// All assets, by the names of their files.
   static let all: [String: BrowserAsset] = Dictionary(
     uniqueKeysWithValues: texts.map { name, text in (name, BrowserAsset(type: type(of: name), text: text)) }
   )

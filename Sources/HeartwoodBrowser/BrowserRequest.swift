@@ -1,14 +1,14 @@
 public import HeartwoodFoundation
 
-/// A request for a page, or for what a page shows, as a ``StoreBrowser`` answers it.
+/// A request to a ``StoreBrowser``, for a part of its page or for data that the page shows.
 ///
-/// A server makes one of each HTTP request and sends back the ``BrowserResponse``:
+/// A server makes one from each HTTP request, and sends the ``BrowserResponse`` back:
 ///
 ///     let response = await browser.respond(
 ///       to: BrowserRequest(method: "GET", path: "api/stores", query: [], headers: [], body: Data())
 ///     )
 public struct BrowserRequest: Sendable {
-  /// A header field. Its name is compared without regard to case.
+  /// A header field. The case of its name does not matter.
   public struct Field: Sendable, Hashable {
     /// The name, such as `Content-Type`.
     public var name: String
@@ -26,11 +26,11 @@ public struct BrowserRequest: Sendable {
   public var method: String
   /// The path below the place where the browser is mounted, with or without a slash before it.
   public var path: String
-  /// The names and values behind the question mark, without percent encoding.
+  /// The names and values of the query, without percent encoding.
   public var query: [Field]
-  /// The header fields. One that comes twice is there twice.
+  /// The header fields. A field that was sent twice is listed twice.
   public var headers: [Field]
-  /// The content; empty if there is none.
+  /// The content of the request; empty if it has none.
   public var body: Data
 
   /// Makes a request.
@@ -42,23 +42,23 @@ public struct BrowserRequest: Sendable {
     self.body = body
   }
 
-  /// The value of the header field called `name`; nil if there is none, or more than one.
+  /// Returns the value of the header field called `name`, or nil if there is no such field or more than one.
   func header(_ name: String) -> String? {
     let values = headers.filter { $0.name.lowercased() == name.lowercased() }
     return values.count == 1 ? values.first?.value : nil
   }
 
-  /// The value called `name` behind the question mark; nil if there is none.
+  /// Returns the value called `name` of the query, or nil if there is none.
   func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }
 
 // MARK: BrowserResponse
 
-/// What a ``StoreBrowser`` answers.
+/// The response of a ``StoreBrowser``, which a server sends to the web browser.
 public struct BrowserResponse: Sendable {
   /// The HTTP status: 200, 400 and so on.
   public var status: Int
-  /// The header fields, among them those that keep a page from loading anything from elsewhere.
+  /// The header fields, including the ones that keep the page from loading anything from other servers.
   public var headers: [BrowserRequest.Field]
   /// The content.
   public var body: Data
@@ -72,7 +72,8 @@ public struct BrowserResponse: Sendable {
 }
 
 extension BrowserResponse {
-  /// What the page must not do, whatever a store holds: no script but its own, nothing from elsewhere, no frame around it.
+  /// The content security policy: the page runs only its own scripts, loads nothing from other servers, and cannot be
+  /// framed.
   private static let policy = """
     default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; \
     base-uri 'none'; form-action 'none'

@@ -6,16 +6,17 @@ import HeartwoodStore
 
 /// A value as the page shows it.
 ///
-/// `null`, `true` and `false`, numbers that JavaScript has exactly, and all else as a string: other numbers, dates as ISO 8601 in UTC, UUIDs. Long
-/// text is an object with its beginning (`text`) and `length` in characters, binary data one with `bytes`, their number, and the type of a
-/// picture, and a record one with its `uri`, `entity` and a `label`.
+/// `null`, `true`, `false` and numbers that JavaScript represents exactly are themselves. Other values are strings:
+/// other numbers, dates as ISO 8601 in UTC, UUIDs. Long text is an object with its beginning (`text`) and its `length`
+/// in characters, binary data an object with the number of `bytes` and the type of a picture, and a record an object
+/// with its `uri`, its `entity` and a `label`.
 struct CellText {
   private let value: PropertyValue
   private let context: ManagedObjectContext
 
   private static let shortLimit = 200
   private static let longLimit = 100_000
-  /// The numbers up to which JavaScript tells every integer from the next.
+  /// The integers that JavaScript represents exactly.
   private static let exactIntegers: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
 
   init(value: PropertyValue, in context: ManagedObjectContext) {
@@ -27,10 +28,10 @@ struct CellText {
     self.init(value: try object.propertyValue(forKey: name), in: context)
   }
 
-  /// The value as a cell of a table shows it.
+  /// The value for a cell of a table.
   var short: JSONValue { json(Self.shortLimit) }
 
-  /// The value as the page of its record shows it.
+  /// The value for the page of its record.
   var long: JSONValue { json(Self.longLimit) }
 
   private func json(_ limit: Int) -> JSONValue {
@@ -87,8 +88,8 @@ struct CellText {
   private static let labelNames = ["name", "title", "label", "displayName", "fullName", "lastName"]
   private static let labelLimit = 60
 
-  /// What people may call a record: its name or title, its first text, or else its reference. A record that cannot be read has its reference too: its
-  /// own page says what is wrong.
+  /// Returns a label for a record: its name or title, its first text, or else its reference. A record that cannot be
+  /// read has its reference as label; its own page shows the error.
   static func label(of id: ManagedObjectID, in context: ManagedObjectContext) -> String {
     let attributes = id.entity.attributes.filter { $0.type == .string && !$0.isTransient }.map(\.name)
     guard let name = labelNames.first(where: attributes.contains) ?? attributes.first,
@@ -101,7 +102,7 @@ struct CellText {
 
 // MARK: PictureType
 
-/// The pictures that a page shows. SVG is none of them: it may hold scripts.
+/// The types of pictures that a page shows. SVG is not one of them, because it may contain scripts.
 enum PictureType: String {
   case png = "image/png"
   case jpeg = "image/jpeg"
@@ -109,7 +110,7 @@ enum PictureType: String {
   case webp = "image/webp"
   case avif = "image/avif"
 
-  /// The type that the first bytes tell; nil if they are of no picture.
+  /// Detects the type from the first bytes; nil if they do not begin a picture.
   init?(_ data: Data) {
     let start = Array(data.prefix(12))
     func has(_ bytes: [UInt8], at offset: Int = 0) -> Bool { start.dropFirst(offset).starts(with: bytes) }

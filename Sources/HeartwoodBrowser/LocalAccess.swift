@@ -1,30 +1,33 @@
 import HeartwoodFoundation
 
-/// Who may ask a server on the loopback interface: whoever knows the token, from a page of that server.
+/// Protects a server on the loopback interface: it serves data only to requests with a token, from the server's own
+/// page.
 ///
-/// Every page that any browser of the machine shows can send requests to `127.0.0.1`. So a request counts only if it names this server as its
-/// host, which a page of another host cannot make it do by a name that leads here, and, if it asks for more than the parts of the page, has the
-/// token. The token stands in the fragment of the address, which browsers send to nobody, and comes in a header, which no form and no link of
-/// another page can set. There is no cookie, since cookies of `127.0.0.1` go to every port.
+/// Any web page in a browser on this machine can send requests to `127.0.0.1`. So a request is served only if its
+/// `Host` names this server, which a page cannot fake with a name of its own that resolves to `127.0.0.1`, and if it
+/// has the token, unless it asks for a static part of the page. The token is in the fragment of the address, which
+/// browsers do not send, and the page sends it in a header, which no form or link of another page can set. There is no
+/// cookie, because cookies for `127.0.0.1` are sent to every port.
 ///
 ///     let access = LocalAccess(port: 49321)
 ///     if let refusal = access.refusal(of: request) { return refusal }
 public struct LocalAccess: Sendable {
-  /// The port that the server listens at.
+  /// The port at which the server listens.
   public let port: UInt16
-  /// What requests for data have to know: 128 random bits.
+  /// The token that requests for data must have: 128 random bits.
   public let token: String
 
-  /// - Parameter token: nil makes a new one.
+  /// - Parameter token: the token; nil makes a new random one.
   public init(port: UInt16, token: String? = nil) {
     self.port = port
     self.token = token ?? Self.makeToken()
   }
 
-  /// The address to open in a web browser. It has the token.
+  /// The address to open in a web browser, with the token.
   public var address: String { "http://127.0.0.1:\(port)/#t=\(token)" }
 
-  /// The answer to a request that is not to be served; nil for one that is. O(1), the same time for every wrong token.
+  /// Returns the response that refuses a request, or nil if the request may be served. O(1), and the same time for
+  /// every wrong token.
   public func refusal(of request: BrowserRequest) -> BrowserResponse? {
     guard let host = request.header("Host"), ["127.0.0.1:\(port)", "localhost:\(port)"].contains(host) else {
       return .refusal(
@@ -50,7 +53,7 @@ public struct LocalAccess: Sendable {
     return nil
   }
 
-  /// Compares all bytes, so that the time tells nothing of how many are right.
+  /// Compares all bytes, so that the time does not reveal how many are right.
   private func isToken(_ authorization: String) -> Bool {
     let (given, wanted) = (Array(authorization.utf8), Array("Bearer \(token)".utf8))
     guard given.count == wanted.count else { return false }

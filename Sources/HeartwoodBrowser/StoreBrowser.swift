@@ -3,10 +3,11 @@ import HeartwoodModel
 import HeartwoodRecordText
 import HeartwoodStore
 
-/// Shows stores in a web browser: answers the requests of a page that lists stores, draws their models, and shows their records.
+/// Shows stores in a web browser. It answers the requests of a page that lists stores, draws their models and shows
+/// their records.
 ///
-/// It opens no socket. `heartwood browse` puts it behind a server of its own on the loopback interface, with a ``LocalAccess``; an application can
-/// mount it in its own server, at any path, behind its own authentication:
+/// It opens no socket. `heartwood browse` serves it on the loopback interface, with a ``LocalAccess``. An application
+/// can mount it in its own server, at any path, behind its own authentication:
 ///
 ///     let browser = StoreBrowser([BrowsedStore("ToDo", coordinator)])
 ///     router.get("/admin/stores/**") { request, _ in
@@ -14,21 +15,23 @@ import HeartwoodStore
 ///       …
 ///     }
 ///
-/// Nothing that it answers changes a store. Values are sent as JSON and put into the page as text, so a store full of hostile text does no harm.
+/// No request changes a store. Values are sent as JSON and inserted into the page as text, so hostile text in a store
+/// is harmless.
 public final class StoreBrowser: Sendable {
   private let stores: [BrowsedStore]
 
-  /// - Parameter stores: what can be looked at, in the order in which the page lists them.
+  /// - Parameter stores: the stores to show, in the order in which the page lists them.
   public init(_ stores: [BrowsedStore]) {
     self.stores = stores
   }
 
-  /// Whether a request for `path` asks for what stores hold, and not for a part of the page, which is the same for everyone.
+  /// Returns whether a request for `path` asks for data of the stores, and not for a static part of the page.
   public static func needsToken(_ path: String) -> Bool { parts(of: path).first == "api" }
 
-  /// Answers a request. Reads the stores; how long that takes depends on what is asked for.
+  /// Answers a request, and reads the stores if it asks for data. The time depends on the request.
   ///
-  /// A mistake in a predicate is answered with status 400, and an object with `error` and the place; what is not there, with 404.
+  /// A mistake in a predicate is answered with status 400 and an object with `error` and the place of the mistake; a
+  /// missing store, record or path is answered with 404.
   public func respond(to request: BrowserRequest) async -> BrowserResponse {
     let path = Self.parts(of: request.path)
     guard path.first == "api" else { return Self.asset(request, path.joined(separator: "/")) }
@@ -70,7 +73,7 @@ public final class StoreBrowser: Sendable {
 
   private static let differenceLimit = 500
 
-  /// In what two stores differ: how many differences of each kind, and the first of them.
+  /// Returns the differences of two stores: the number of differences of each kind, and the first of them.
   private func differences(_ request: BrowserRequest) async throws -> JSONValue {
     try request.check(method: "GET")
     let (first, second) = (
@@ -95,7 +98,7 @@ public final class StoreBrowser: Sendable {
     return stores[number]
   }
 
-  /// How long the content of a request may be.
+  /// The greatest length of the content of a request.
   package static let bodyLimit = 1 << 20
 }
 
@@ -106,13 +109,13 @@ extension BrowserRequest {
     guard self.method == method else { throw BrowserError.method(method) }
   }
 
-  /// The value called `name` behind the question mark, which has to be there.
+  /// Returns the value called `name` of the query, or throws if it is missing.
   func required(_ name: String) throws -> String {
     guard let value = queryValue(name) else { throw BrowserError.malformed("“\(name)” is missing in the address.") }
     return value
   }
 
-  /// What the content asks.
+  /// Decodes the query from the content of the request.
   func question<Question: Decodable>() throws -> Question {
     try check(method: "POST")
     guard header("Content-Type")?.hasPrefix("application/json") == true else {
@@ -131,10 +134,10 @@ extension BrowserRequest {
 
 // MARK: BrowserError
 
-/// Why a request cannot be answered.
+/// The reason why a request cannot be answered.
 enum BrowserError: Error {
   case notFound
-  /// The path is served by this method alone.
+  /// The path only allows this method.
   case method(String)
   case malformed(String)
 
@@ -168,7 +171,7 @@ extension BrowserResponse {
     .entityUnknown, .propertyUnknown, .objectNotFound, .historyNotTracked, .capabilityMissing,
   ]
 
-  /// What is wrong, and for a predicate where: the page marks the place.
+  /// Returns the response for an error; for a predicate, with the place of the mistake, which the page marks.
   static func error(_ error: any Error) -> BrowserResponse {
     switch error {
     case let error as BrowserError: return refusal(error.status, error.message)

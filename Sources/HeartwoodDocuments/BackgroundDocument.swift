@@ -2,7 +2,7 @@ public import HeartwoodFoundation
 public import HeartwoodGraph
 public import HeartwoodStore
 
-/// A document whose objects live in the background: what ``PersistentDocument`` is on the main actor.
+/// A document whose context runs in the background; ``PersistentDocument`` is its counterpart on the main actor.
 ///
 ///     let document = try await BackgroundDocument(coordinator, contentsOf: url)
 ///     try await document.context.perform { context in
@@ -10,7 +10,7 @@ public import HeartwoodStore
 ///     }
 ///     try await document.save()
 ///
-/// Nothing waits for its files but who asks for them.
+/// Reading and writing its file blocks no other task: only the caller waits.
 public final class BackgroundDocument: Sendable {
   /// The context with the document's objects.
   public let context: BackgroundContext
@@ -28,9 +28,9 @@ public final class BackgroundDocument: Sendable {
   ///
   /// - Parameters:
   ///   - persistentStoreCoordinator: a coordinator without stores.
-  ///   - type: the registered type; nil means that the file's name or content tells it.
-  /// - Throws: ``PersistenceError/Code/fileNotFound``, ``PersistenceError/Code/storeAlreadyOpen`` where the coordinator has stores, and
-  ///   what `addPersistentStore` throws.
+  ///   - type: the registered type; nil means that the file's name or content determines it.
+  /// - Throws: ``PersistenceError/Code/fileNotFound``, ``PersistenceError/Code/storeAlreadyOpen`` if the coordinator
+  ///   has stores, and the errors of `addPersistentStore`.
   public convenience init(
     _ persistentStoreCoordinator: PersistentStoreCoordinator,
     contentsOf url: URL,
@@ -40,7 +40,7 @@ public final class BackgroundDocument: Sendable {
     await self.init(try await Self.session(persistentStoreCoordinator, at: url, type: type, options))
   }
 
-  /// Opens the document's store on a thread that may wait for the file.
+  /// Opens the document's store on a thread that may block.
   private static func session(
     _ coordinator: PersistentStoreCoordinator,
     at url: URL?,
@@ -60,19 +60,19 @@ public final class BackgroundDocument: Sendable {
 // MARK: What it is
 
 extension BackgroundDocument {
-  /// The coordinator that has the document's store, and no other.
+  /// The coordinator, whose only store is the document's.
   public var persistentStoreCoordinator: PersistentStoreCoordinator { session.coordinator }
 
   /// The open store that keeps the document.
   public var persistentStore: PersistentStore { session.store }
 
-  /// What is known of the document, as of the last `perform` of its context that has ended.
+  /// The state of the document after the last `perform` of its context.
   public var state: DocumentState { session.state }
 
-  /// The document's state as it is now, and then each time that it has changed. Who is slow gets the newest.
+  /// A sequence of the document's current state and each later one. A slow reader gets the newest.
   public var states: AsyncStream<DocumentState> { session.states() }
 
-  /// Looks what has become of the document's file since it was opened or last saved.
+  /// Returns whether the document's file was changed, moved or removed since it was opened or last saved.
   @discardableResult
   public func checkFile() throws(PersistenceError) -> StoreFileState { try session.noteFileState() }
 }
@@ -107,17 +107,18 @@ extension BackgroundDocument {
     try await context.perform { [session] context in try session.saveCopy(context, to: destination) }
   }
 
-  /// Forgets all changes and takes what is in the file now: ``PersistentDocument/revert()``.
+  /// Discards all changes and reads the file again: ``PersistentDocument/revert()``.
   public func revert() async throws {
     try await context.perform { [session] context in try session.revert(context) }
   }
 
-  /// Tells where the document's file is now, or is to be: ``PersistentStoreCoordinator/setURL(_:for:)``.
+  /// Sets the place of a file that was moved, or the place at which it will be saved:
+  /// ``PersistentStoreCoordinator/setURL(_:for:)``.
   public func setURL(_ url: URL) async throws {
     try await context.perform { [session] context in try session.setURL(url, context) }
   }
 
-  /// Sets what the application keeps with the document. It is a change that the next save writes.
+  /// Sets the application's metadata of the document. It is an unsaved change, which the next save writes.
   public func setUserInfo(_ userInfo: [String: MetadataValue]) async throws {
     try await context.perform { [session] context in
       try session.store.setUserInfo(userInfo)
@@ -129,26 +130,26 @@ extension BackgroundDocument {
 // MARK: Autosaving
 
 extension BackgroundDocument {
-  /// Saves if there is something to save: ``PersistentDocument/autosave()``.
+  /// Saves the document if it has unsaved changes: ``PersistentDocument/autosave()``.
   @discardableResult
   public func autosave() async throws -> Bool {
     try await context.perform { [session] context in try session.autosave(context) }
   }
 
-  /// Autosaves after each `interval`, until ``stopAutosaving()`` is called or the document is gone. Failures are in the document's
-  /// ``state``, and are no reason to stop.
+  /// Autosaves after each `interval`, until ``stopAutosaving()`` is called or the document is deallocated. Failures are
+  /// reported in the document's ``state`` and do not stop autosaving.
   ///
-  /// - Parameter clock: what measures the interval.
+  /// - Parameter clock: the clock that measures the interval.
   public func startAutosaving(every interval: Duration, clock: any Clock<Duration> = ContinuousClock()) {
     autosaving.start(every: interval, clock) { [weak self] in
       guard let self else { return false }
-      // try?: its state tells what went wrong.
+      // try?: the document's state has the error.
       _ = try? await autosave()
       return true
     }
   }
 
-  /// Stops what ``startAutosaving(every:clock:)`` began. A save that is under way is finished.
+  /// Stops the autosaving that ``startAutosaving(every:clock:)`` began. A save that is under way is finished.
   public func stopAutosaving() {
     autosaving.stop()
   }

@@ -4,16 +4,16 @@ import HeartwoodModel
 import HeartwoodStore
 
 extension DocumentSession {
-  /// Where and how a document is written.
+  /// The place to which a document is written, with its type and options.
   struct Destination: Sendable {
     let url: URL
     let type: StoreType?
-    /// Nil means those of the open store.
+    /// The options of the new store; nil means those of the open one.
     let options: StoreOptions?
     let isReplacing: Bool
   }
 
-  /// Writes what has changed to the document's file.
+  /// Writes the changes to the document's file.
   func save(_ context: ManagedObjectContext) throws {
     let store = store
     guard store.path != nil else { throw Self.withoutFile("saved") }
@@ -22,7 +22,7 @@ extension DocumentSession {
     try noteSaved(store, context)
   }
 
-  /// Writes what has changed to the document's file, on another thread.
+  /// Writes the changes to the document's file on another thread.
   func saveAsynchronously(_ context: ManagedObjectContext, isolation: isolated (any Actor)? = #isolation) async throws {
     let store = store
     guard store.path != nil else { throw Self.withoutFile("saved") }
@@ -30,11 +30,12 @@ extension DocumentSession {
     try await context.saveAsynchronously(isolation: isolation)
     let origin = context.saveOrigin
     try await WaitingWork.run { try Self.writeRest(of: store, origin) }
-    // Meanwhile it may have been saved as another file.
+    // The document may have been saved as another file meanwhile.
     if store === self.store { try noteSaved(store, context) }
   }
 
-  /// Writes the document to another file or as another type, which it is from then on. On failure it stays what it was.
+  /// Writes the document to another file or as another type, which it uses from then on. If it throws, the document
+  /// keeps its file.
   func save(_ context: ManagedObjectContext, as destination: Destination) throws {
     let old = store
     let request = try request(destination)
@@ -43,7 +44,7 @@ extension DocumentSession {
     if isOwnPlace {
       let fileState = try noteFileState()
       if try isPlainSave(old, destination, fileState) { return try save(context) }
-      // The document's own file is in nobody's way.
+      // The document's own file may be replaced.
       isOwnFile = fileState == .unchanged
     }
     let (new, number) = try exchange(old, request, replacing: destination.isReplacing || isOwnFile, isOwnFile)
@@ -51,7 +52,7 @@ extension DocumentSession {
       try write(context, to: new)
     } catch {
       let isReplaced = isOwnPlace && hasReplaced(old, new)
-      // Unless somebody else has saved to the new one by now, nobody has seen it.
+      // Unless another context has saved to the new store, it has not been used.
       let isUnseen = !isReplaced && new.engine.close(unlessSavedSince: number)
       if isUnseen { try putBack(old, for: new) } else { try noteSaved(new, context) }
       throw error
@@ -59,15 +60,17 @@ extension DocumentSession {
     try noteSaved(new, context)
   }
 
-  /// Whether the file of `new` is where that of `old` was: all has failed but the flush of the folder.
+  /// Returns whether the file of `new` has replaced that of `old`: only the flush of the folder has failed.
   private func hasReplaced(_ old: PersistentStore, _ new: PersistentStore) -> Bool {
-    // try?: the save has thrown; nobody can tell more.
+    // try?: the save has thrown already.
     (try? new.fileState()) == .unchanged && (try? old.fileState()) != .unchanged
   }
 
-  /// Whether to save the document as what it is comes to saving it: its file is where it was, and is kept as before.
+  /// Returns whether saving the document as itself is an ordinary save: the file is in its place, and its options do
+  /// not change.
   ///
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where a store that is saved record by record is to get other options.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if a store that is saved record by record would get other
+  ///   options.
   private func isPlainSave(
     _ store: PersistentStore,
     _ destination: Destination,
@@ -79,13 +82,14 @@ extension DocumentSession {
     }
     switch fileState {
     case .absent, .unchanged: return destination.options == nil
-    // Saving says what has become of it.
+    // Saving reports what has become of the file.
     case .changed: return !destination.isReplacing
     case .moved, .removed: return false
     }
   }
 
-  /// Writes the document as it is, with all that is unsaved, to another file. The document stays where it is, and unsaved.
+  /// Writes a copy of the document, with its unsaved changes, to another file. The document keeps its file, and its
+  /// changes stay unsaved.
   func saveCopy(_ context: ManagedObjectContext, to destination: Destination) throws {
     let store = store
     let request = try request(destination)
@@ -102,7 +106,7 @@ extension DocumentSession {
     _ = try copy.engine.save(changes, origin: context.saveOrigin)
   }
 
-  /// Saves if there is something to save; returns whether there was.
+  /// Saves the document if it has unsaved changes, and returns whether it had.
   func autosave(_ context: ManagedObjectContext) throws -> Bool {
     do {
       guard hasUnsavedChanges(context) else { return try noteNothingToSave() }
@@ -113,7 +117,7 @@ extension DocumentSession {
     }
   }
 
-  /// Saves on another thread if there is something to save; returns whether there was.
+  /// Saves the document on another thread if it has unsaved changes, and returns whether it had.
   func autosaveAsynchronously(
     _ context: ManagedObjectContext,
     isolation: isolated (any Actor)? = #isolation
@@ -147,13 +151,14 @@ extension DocumentSession {
     try Self.writeRest(of: store, context.saveOrigin)
   }
 
-  /// Writes metadata that no change of an object has taken along, and the file if there is none yet.
+  /// Writes metadata that were not saved with a change of an object, and the file if it does not exist yet.
   private static func writeRest(of store: PersistentStore, _ origin: SaveOrigin) throws {
     let isUnwritten = store.hasUnsavedMetadata ? true : try store.fileState() == .absent
     if isUnwritten { _ = try store.engine.save(ChangeSet(), origin: origin) }
   }
 
-  /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where the document's file is not the one that was opened or saved.
+  /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` if the document's file is not the one that was opened or
+  ///   saved.
   private func checkFile() throws(PersistenceError) {
     let recovery: PersistenceError.Recovery
     let story: String
@@ -176,7 +181,7 @@ extension DocumentSession {
 
   private func request(_ destination: Destination) throws(PersistenceError) -> StoreManager.Request {
     let store = store
-    // Where names do not tell types apart, a document stays of its type.
+    // If several types use the file's extension, the document keeps its type.
     let isOwn = coordinator.registry.types(forFileName: destination.url.path).contains(store.type)
     return try coordinator.request(
       type: destination.type ?? (isOwn ? store.type : nil),
@@ -186,7 +191,8 @@ extension DocumentSession {
     )
   }
 
-  /// Opens an unwritten store with what `old` keeps in its place; returns it with the number of its last save.
+  /// Opens an unwritten store with the contents of `old` in place of `old`, and returns it with the number of its last
+  /// save.
   private func exchange(
     _ old: PersistentStore,
     _ request: StoreManager.Request,
@@ -194,7 +200,7 @@ extension DocumentSession {
     _ isOwnFile: Bool
   ) throws -> (PersistentStore, UInt64) {
     while true {
-      // What others have saved is no save that comes in between.
+      // Saves that others have made before do not count as saves in between.
       try old.engine.followOthers()
       let number = old.engine.saves.current
       let new = try coordinator.storeManager.prepare(old, as: request, replacing: replacing, isOwnFile: isOwnFile)

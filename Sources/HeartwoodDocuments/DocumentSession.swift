@@ -4,9 +4,9 @@ import HeartwoodModel
 public import HeartwoodStore
 import Synchronization
 
-/// The file of a document: what there is to do with it, whatever isolation the document's context belongs to.
+/// Opens, saves and checks the file of a document, in whatever isolation the document's context is.
 ///
-/// It is Sendable; the context comes with each call, by whoever may touch it.
+/// It is Sendable; each call passes the context, from the context's isolation.
 final class DocumentSession: Sendable {
   let coordinator: PersistentStoreCoordinator
   private let current: Mutex<Current>
@@ -18,7 +18,7 @@ final class DocumentSession: Sendable {
     var lastListener: UInt64 = 0
   }
 
-  /// Opens the document's store in a coordinator that has none yet.
+  /// Opens the document's store in a coordinator without stores.
   ///
   /// - Parameter url: the document's file, or nil for a new document.
   init(_ coordinator: PersistentStoreCoordinator, at url: URL?, type: StoreType?, options: StoreOptions) throws {
@@ -54,7 +54,7 @@ extension DocumentSession {
   var store: PersistentStore { current.withLock { $0.store } }
   var state: DocumentState { current.withLock { $0.state } }
 
-  /// The document's state as it is now, and then each time that it changes. Who is slow gets the newest.
+  /// Returns a sequence of the document's current state and each later one. A slow reader gets the newest.
   func states() -> AsyncStream<DocumentState> {
     let (stream, continuation) = AsyncStream.makeStream(of: DocumentState.self, bufferingPolicy: .bufferingNewest(1))
     let number = current.withLock { current in
@@ -69,18 +69,18 @@ extension DocumentSession {
     return stream
   }
 
-  /// Whether the next save has something to write.
+  /// Returns whether the next save has something to write.
   func hasUnsavedChanges(_ context: ManagedObjectContext) -> Bool {
     context.hasChanges || store.hasUnsavedMetadata
   }
 
-  /// Notes whether there is something to save.
+  /// Updates the state: whether the context has unsaved changes.
   func note(_ context: ManagedObjectContext) {
     let hasUnsavedChanges = hasUnsavedChanges(context)
     change { $0.hasUnsavedChanges = hasUnsavedChanges }
   }
 
-  /// Notes what has become of the document's file, and tells.
+  /// Updates the state of the document's file, and returns it.
   @discardableResult
   func noteFileState() throws(PersistenceError) -> StoreFileState {
     let fileState = try store.fileState()
@@ -92,7 +92,7 @@ extension DocumentSession {
     change { $0.autosaveError = error }
   }
 
-  /// Notes that all is as it is in the file now, which is that of `store`.
+  /// Updates the state after a save to the file of `store`.
   func noteSaved(_ store: PersistentStore, _ context: ManagedObjectContext) throws(PersistenceError) {
     let saved = try Self.state(of: store, in: coordinator)
     current.withLock { $0.store = store }
@@ -128,7 +128,7 @@ extension DocumentSession {
 // MARK: The context
 
 extension DocumentSession {
-  /// Lets what the context's events change be undone, and tells what becomes of the document.
+  /// Gives the context an undo manager, and updates the document's state with each event of the context.
   func adopt(_ context: ManagedObjectContext) {
     context.undoManager = GraphUndoManager()
     for event in [ContextEvent.objectsDidChange, .didSave] {
@@ -142,20 +142,20 @@ extension DocumentSession {
 
 // MARK: DocumentState
 
-/// What a person wants to know of a document: where it is, and whether there is something to save.
+/// The state of a document: its file, and whether it has unsaved changes.
 public struct DocumentState: Sendable, Equatable {
-  /// The document's file; nil for one that was never saved.
+  /// The document's file; nil if the document was never saved.
   public internal(set) var url: URL?
   /// The type of the store that keeps the document.
   public internal(set) var storeType: StoreType
-  /// Whether there is something that the next save would write.
+  /// Whether the document has changes that the next save would write.
   public internal(set) var hasUnsavedChanges: Bool
-  /// What had become of the file when that was last looked at: when the document was opened, saved, autosaved or asked.
+  /// The state of the file at the last check: when the document was opened, saved, autosaved or asked to check it.
   public internal(set) var fileState: StoreFileState
-  /// Why the last autosave failed; nil where it did not, had nothing to save, or another save has succeeded since.
+  /// The error of the last autosave; nil if it succeeded, had nothing to save, or was followed by a successful save.
   public internal(set) var autosaveError: PersistenceError?
 
-  /// Whether both tell the same.
+  /// Returns whether two states are equal; autosave errors are compared by their descriptions.
   public static func == (left: DocumentState, right: DocumentState) -> Bool {
     left.url == right.url && left.storeType == right.storeType && left.hasUnsavedChanges == right.hasUnsavedChanges
       && left.fileState == right.fileState
@@ -165,7 +165,7 @@ public struct DocumentState: Sendable, Equatable {
 
 // MARK: DocumentAutosaving
 
-/// Saves a document again and again, until it is told to stop or the document is gone.
+/// Autosaves a document repeatedly, until it is stopped or the document is deallocated.
 final class DocumentAutosaving: Sendable {
   private let task = Mutex<Task<Void, Never>?>(nil)
 
@@ -175,9 +175,9 @@ final class DocumentAutosaving: Sendable {
     task.withLock { $0 }?.cancel()
   }
 
-  /// Calls `save` after each `interval`, one call after the other. What was started before stops.
+  /// Calls `save` after each `interval`, one call after the other, and stops an earlier series of calls.
   ///
-  /// - Parameter save: tells whether the document is still there.
+  /// - Parameter save: returns whether the document still exists.
   func start(every interval: Duration, _ clock: any Clock<Duration>, _ save: @escaping @Sendable () async -> Bool) {
     let new = Task {
       repeat {
@@ -204,14 +204,14 @@ final class DocumentAutosaving: Sendable {
 // MARK: Reverting
 
 extension DocumentSession {
-  /// Forgets all changes, and takes what is in the file now.
+  /// Discards all changes, and reads the file again.
   func revert(_ context: ManagedObjectContext) throws {
     let store = store
     guard let path = store.path else { throw Self.withoutFile("reverted") }
     switch try noteFileState() {
     case .unchanged where !store.hasUnsavedMetadata:
       context.rollback()
-      // Others may have saved to the store by their own contexts.
+      // Other contexts may have saved to the store.
       context.refreshAllObjects()
     case .unchanged, .changed, .absent: try openAgain(store, path, context)
     case .moved, .removed:
@@ -224,7 +224,7 @@ extension DocumentSession {
     try noteSaved(self.store, context)
   }
 
-  /// Tells where the file of the document is now.
+  /// Sets the place of the document's file.
   func setURL(_ url: URL, _ context: ManagedObjectContext) throws(PersistenceError) {
     let store = store
     guard store.path != nil else { throw Self.withoutFile("moved") }
@@ -239,7 +239,7 @@ extension DocumentSession {
       configurationName: store.configurationName,
       options: store.options
     )
-    // What cannot be opened leaves everything as it is.
+    // If the file cannot be opened, everything stays as it is.
     let new = try coordinator.storeManager.open(request)
     context.reset()
     try coordinator.remove(store)

@@ -3,22 +3,23 @@ public import HeartwoodGraph
 public import HeartwoodStore
 public import Observation
 
-/// What an editor of one file needs: it opens the file, gives a context with its objects, and saves, reverts and autosaves them.
+/// A document in one file, for editors: it opens the file, has a context with its objects, and saves, reverts and
+/// autosaves them.
 ///
 ///     let document = try PersistentDocument(coordinator, contentsOf: url)
 ///     try document.context.insert(ToDo.self).memo = "Bread"
 ///     document.hasUnsavedChanges  // true
 ///     try document.save()
 ///
-/// It belongs to the main actor, and so do its objects. Its file is opened there, and ``save()`` writes it there;
-/// ``saveAsynchronously()`` and autosaving write it elsewhere meanwhile. If opening takes so long that a person would notice, use a
-/// ``BackgroundDocument``.
+/// It belongs to the main actor, and so do its objects. The file is opened on the main thread, and ``save()`` writes it
+/// there; ``saveAsynchronously()`` and autosaving write it on another thread. If opening the file takes noticeable
+/// time, use a ``BackgroundDocument``.
 @MainActor
 @Observable
 public final class PersistentDocument {
-  /// The coordinator that has the document's store, and no other.
+  /// The coordinator, whose only store is the document's.
   public nonisolated let persistentStoreCoordinator: PersistentStoreCoordinator
-  /// What is known of the document. It is observed as its properties are, and by ``states``.
+  /// The state of the document. Observe it with the Observation framework or with ``states``.
   public private(set) var state: DocumentState
   @ObservationIgnored private let view: ViewContext
   @ObservationIgnored private let session: DocumentSession
@@ -36,9 +37,9 @@ public final class PersistentDocument {
   ///
   /// - Parameters:
   ///   - persistentStoreCoordinator: a coordinator without stores.
-  ///   - type: the registered type; nil means that the file's name or content tells it.
-  /// - Throws: ``PersistenceError/Code/fileNotFound``, ``PersistenceError/Code/storeAlreadyOpen`` where the coordinator has stores, and
-  ///   what `addPersistentStore` throws.
+  ///   - type: the registered type; nil means that the file's name or content determines it.
+  /// - Throws: ``PersistenceError/Code/fileNotFound``, ``PersistenceError/Code/storeAlreadyOpen`` if the coordinator
+  ///   has stores, and the errors of `addPersistentStore`.
   public convenience init(
     _ persistentStoreCoordinator: PersistentStoreCoordinator,
     contentsOf url: URL,
@@ -66,11 +67,11 @@ extension PersistentDocument {
   /// The context with the document's objects. Saving it saves the document's file, if there is one.
   public var context: ManagedObjectContext { view.context }
 
-  /// Makes a context in the background that is a child of ``context``: it sees the unsaved changes there, and its
+  /// Makes a background context that is a child of ``context``: it sees the unsaved changes of the document, and its
   /// ``ManagedObjectContext/save()`` makes its own changes unsaved changes of the document.
   public func newBackgroundChildContext() -> BackgroundContext { BackgroundContext(parent: view) }
 
-  /// What takes back changes of the document; the context's own.
+  /// The undo manager of the document's context.
   public var undoManager: GraphUndoManager? { context.undoManager }
 
   /// The document's file; nil for one that was never saved.
@@ -82,17 +83,17 @@ extension PersistentDocument {
     return session.store
   }
 
-  /// Whether there is something that ``save()`` would write.
+  /// Whether the document has changes that ``save()`` would write.
   public var hasUnsavedChanges: Bool {
     _ = state
     return session.hasUnsavedChanges(context)
   }
 
-  /// The document's state as it is now, and then each time that it has changed: changes of objects are told when the main actor is free.
-  /// Who is slow gets the newest.
+  /// A sequence of the document's current state and each later one. Changes of objects are reported when the main actor
+  /// is free. A slow reader gets the newest state.
   public nonisolated var states: AsyncStream<DocumentState> { session.states() }
 
-  /// Looks what has become of the document's file since it was opened or last saved.
+  /// Returns whether the document's file was changed, moved or removed since it was opened or last saved.
   @discardableResult
   public func checkFile() throws(PersistenceError) -> StoreFileState {
     defer { takeState() }
@@ -110,15 +111,15 @@ extension PersistentDocument {
 extension PersistentDocument {
   /// Writes the document's changes to its file.
   ///
-  /// - Throws: ``PersistenceError/Code/documentWithoutFile``; ``PersistenceError/Code/fileChangedOnDisk`` where somebody else has
-  ///   written, moved or removed the file: nothing is written over it, and a file that is gone does not come back by itself; and what
-  ///   ``ManagedObjectContext/save()`` throws. The changes stay then.
+  /// - Throws: ``PersistenceError/Code/documentWithoutFile``; ``PersistenceError/Code/fileChangedOnDisk`` if another
+  ///   process has written, moved or removed the file, which is then neither overwritten nor made again; and the errors
+  ///   of ``ManagedObjectContext/save()``. The changes stay unsaved then.
   public func save() throws {
     defer { takeState() }
     try session.save(context)
   }
 
-  /// Writes the document's changes to its file without holding up the main actor; see
+  /// Writes the document's changes to its file without blocking the main actor; see
   /// ``ManagedObjectContext/saveAsynchronously(isolation:)`` for what happens to changes that are made meanwhile.
   ///
   /// - Throws: what ``save()`` throws.
@@ -127,13 +128,14 @@ extension PersistentDocument {
     try await session.saveAsynchronously(context)
   }
 
-  /// Writes the document, with its changes, to another file or as another type. The document is that file from then on; the old file
-  /// stays as it was last saved. On failure the document stays what it was.
+  /// Writes the document, with its changes, to another file or as another type. From then on the document uses the new
+  /// file; the old file stays as it was last saved. If it throws, the document keeps its file.
   ///
   /// - Parameters:
-  ///   - type: the registered type; nil means the document's, where the name fits, or the type that the name tells.
+  ///   - type: the registered type; nil means the document's type if the file's name fits it, or the type that the name
+  ///     determines.
   ///   - options: the options of the new store; nil means those of the old one.
-  ///   - replacing: whether a file that stands there is replaced.
+  ///   - replacing: whether an existing file is replaced.
   public func save(
     as url: URL,
     type: StoreType? = nil,
@@ -144,12 +146,13 @@ extension PersistentDocument {
     try session.save(context, as: .init(url: url, type: type, options: options, isReplacing: replacing))
   }
 
-  /// Writes the document, with its changes, to another file. The document stays where it is, and its changes stay unsaved. The copy
-  /// has the same store identifier.
+  /// Writes a copy of the document, with its changes, to another file. The document keeps its file, and its changes
+  /// stay unsaved. The copy has the same store identifier.
   ///
   /// - Parameters: those of ``save(as:type:options:replacing:)``.
-  /// - Throws: also ``PersistenceError/Code/saveConflict`` where another context of the document's coordinator has saved the same objects, whatever
-  ///   the merge policy, which would change the document: save that first, or refresh the objects.
+  /// - Throws: also ``PersistenceError/Code/saveConflict`` if another context of the document's coordinator has saved
+  ///   the same objects. The merge policy is not applied, because that would change the document: save the document
+  ///   first, or refresh the objects.
   public func saveCopy(
     to url: URL,
     type: StoreType? = nil,
@@ -160,25 +163,26 @@ extension PersistentDocument {
     try session.saveCopy(context, to: .init(url: url, type: type, options: options, isReplacing: replacing))
   }
 
-  /// Forgets all changes, and what could be undone, and takes what is in the file now.
+  /// Discards all changes and undo steps, and reads the file again.
   ///
-  /// Where somebody else has written the file, or metadata were set, it is read again, and the context is reset: objects that somebody
-  /// holds must not be used any more. Otherwise they stay, with the values that were saved.
+  /// If another process has written the file, or metadata were set, the file is opened again and the context is reset:
+  /// existing objects must not be used any more. Otherwise the objects stay, with their saved values.
   ///
-  /// - Throws: ``PersistenceError/Code/documentWithoutFile``, ``PersistenceError/Code/fileChangedOnDisk`` where the file is gone, and what
-  ///   opening it throws. The changes stay then.
+  /// - Throws: ``PersistenceError/Code/documentWithoutFile``, ``PersistenceError/Code/fileChangedOnDisk`` if the file
+  ///   was moved or removed, and the errors of opening it. The changes stay then.
   public func revert() throws {
     defer { takeState() }
     try session.revert(context)
   }
 
-  /// Tells where the document's file is now, or is to be; see ``PersistentStoreCoordinator/setURL(_:for:)``.
+  /// Sets the place of a file that was moved, or the place at which it will be saved; see
+  /// ``PersistentStoreCoordinator/setURL(_:for:)``.
   public func setURL(_ url: URL) throws(PersistenceError) {
     defer { takeState() }
     try session.setURL(url, context)
   }
 
-  /// Sets what the application keeps with the document. It is a change that the next save writes.
+  /// Sets the application's metadata of the document. It is an unsaved change, which the next save writes.
   public func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     defer { takeState() }
     try persistentStore.setUserInfo(userInfo)
@@ -189,38 +193,38 @@ extension PersistentDocument {
 // MARK: Autosaving
 
 extension PersistentDocument {
-  /// Saves if there is something to save, and otherwise looks what has become of the file.
+  /// Saves the document if it has unsaved changes, and otherwise checks its file.
   ///
-  /// - Returns: whether there was something to save.
-  /// - Throws: what ``save()`` throws; it is in the document's ``state`` too.
+  /// - Returns: whether the document had unsaved changes.
+  /// - Throws: the errors of ``save()``, which are also reported in the document's ``state``.
   @discardableResult
   public func autosave() throws -> Bool {
     defer { takeState() }
     return try session.autosave(context)
   }
 
-  /// Saves as ``autosave()`` does, without holding up the main actor.
+  /// Saves as ``autosave()`` does, without blocking the main actor.
   @discardableResult
   public func autosaveAsynchronously() async throws -> Bool {
     defer { takeState() }
     return try await session.autosaveAsynchronously(context)
   }
 
-  /// Autosaves after each `interval`, until ``stopAutosaving()`` is called or the document is gone. Failures are in the document's
-  /// ``state``, and are no reason to stop.
+  /// Autosaves after each `interval`, until ``stopAutosaving()`` is called or the document is deallocated. Failures are
+  /// reported in the document's ``state`` and do not stop autosaving.
   ///
-  /// - Parameter clock: what measures the interval.
+  /// - Parameter clock: the clock that measures the interval.
   public func startAutosaving(every interval: Duration, clock: any Clock<Duration> = ContinuousClock()) {
     autosaving.start(every: interval, clock) { [weak self] in await self?.autosaveInTurn() ?? false }
   }
 
-  /// Stops what ``startAutosaving(every:clock:)`` began. A save that is under way is finished.
+  /// Stops the autosaving that ``startAutosaving(every:clock:)`` began. A save that is under way is finished.
   public func stopAutosaving() {
     autosaving.stop()
   }
 
   private func autosaveInTurn() async -> Bool {
-    // try?: its state tells what went wrong.
+    // try?: the document's state has the error.
     _ = try? await autosaveAsynchronously()
     return true
   }

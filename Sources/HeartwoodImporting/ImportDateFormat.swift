@@ -3,13 +3,13 @@ import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
 
-/// How the dates of an attribute are written.
+/// The format in which records have the dates of an attribute.
 enum ImportDateFormat: Sendable {
-  /// ISO 8601, a date alone or with a time, with a zone or in UTC. Numbers are seconds since 1970.
+  /// ISO 8601, with or without a time, with a time zone or in UTC. Numbers are seconds since 1970.
   case iso8601
   /// Numbers are milliseconds since 1970.
   case milliseconds
-  /// Text is after a pattern. Numbers are seconds since 1970.
+  /// Text has the format of a pattern. Numbers are seconds since 1970.
   case pattern(DatePattern)
 
   private static let patterns = [
@@ -19,7 +19,7 @@ enum ImportDateFormat: Sendable {
 }
 
 extension ImportDateFormat {
-  /// The date that `text` says; nil where it is written otherwise.
+  /// Returns the date of `text`, or nil if the text has another format.
   func date(_ text: String) -> Date? {
     switch self {
     case .milliseconds: NumberText.number(text, Double.self).flatMap(date)
@@ -38,7 +38,7 @@ extension ImportDateFormat {
     return nil
   }
 
-  /// The date that a number says; nil where that is not finite.
+  /// Returns the date of a number, or nil if the number is not finite.
   func date(_ number: Double) -> Date? {
     guard number.isFinite else { return nil }
     if case .milliseconds = self { return Date(timeIntervalSince1970: number / 1000) }
@@ -48,10 +48,11 @@ extension ImportDateFormat {
 
 // MARK: DatePattern
 
-/// How dates are written: a pattern of Unicode's (UTS 35), as `DateFormatter` takes it, in the English of `en_US_POSIX`.
+/// A Unicode date pattern (UTS 35), as `DateFormatter` takes it, with the English names of `en_US_POSIX`.
 ///
-/// The fields are year `y` `u` `Y`, month `M` `L` as a number or a name, day `d`, hour `H` `k` `h` `K`, minute `m`, second `s`, fraction
-/// `S`, half of the day `a`, weekday `E` `c` (any name), and zone `z` `Z` `X` `x` `O` `V`. Without a zone a date is in UTC.
+/// The fields are year `y` `u` `Y`, month `M` `L` as a number or a name, day `d`, hour `H` `k` `h` `K`, minute `m`,
+/// second `s`, fraction `S`, half of the day `a`, weekday `E` `c` (any name), and time zone `z` `Z` `X` `x` `O` `V`. A
+/// date without a time zone is in UTC.
 struct DatePattern: Sendable {
   enum Field: Sendable {
     case year, month, monthName, day, hour, hourFromOne, hourOfHalf, minute, second, fraction, half, weekday, zone
@@ -64,7 +65,7 @@ struct DatePattern: Sendable {
 
   private(set) var parts: [Part] = []
 
-  /// Reads a pattern; nil where it has a field that is none of these.
+  /// Parses a pattern; nil if it has a field that is not one of these.
   init?(_ text: String) {
     var rest = Array(text.utf8)[...]
     while let byte = rest.first {
@@ -82,7 +83,7 @@ struct DatePattern: Sendable {
     }
   }
 
-  /// Reads text in quotes; a doubled quote is one. Returns whether it ends.
+  /// Reads text in quotes, in which a doubled quote stands for one. Returns whether the closing quote was found.
   private mutating func readQuoted(_ rest: inout ArraySlice<UInt8>) -> Bool {
     let quote = UInt8(ascii: "'")
     rest.removeFirst()
@@ -122,7 +123,8 @@ struct DatePattern: Sendable {
 }
 
 extension DatePattern {
-  /// The seconds from 2001-01-01 00:00 UTC to the date that `text` says; nil where it is not written like this.
+  /// Returns the seconds from 2001-01-01 00:00 UTC to the date of `text`, or nil if the text does not match the
+  /// pattern.
   func seconds(_ text: String) -> Double? {
     var reader = DateFieldReader(text)
     for (index, part) in parts.enumerated() {
@@ -139,7 +141,7 @@ extension DatePattern {
 }
 
 extension DatePattern.Part {
-  /// Whether digits stand here, so that a number before it has as many as its field is wide.
+  /// Whether digits follow, so that a number before them has exactly the width of its field.
   fileprivate var isNumber: Bool {
     switch self {
     case .text, .field(.monthName, _), .field(.half, _), .field(.weekday, _), .field(.zone, _): false
@@ -150,16 +152,16 @@ extension DatePattern.Part {
 
 // MARK: DateFieldReader
 
-/// Reads the fields of a date that is written after a pattern.
+/// Reads the fields of a date in the format of a pattern.
 struct DateFieldReader {
   private var rest: ArraySlice<UInt8>
   private var (year, month, day) = (2000, 1, 1)
   private var (hour, minute, second) = (0, 0, 0)
   private var fraction: [UInt8] = []
   private var isAfternoon: Bool?
-  /// The fields that the hour was read from, each of which counts it otherwise.
+  /// The hour fields that were read; each of them counts hours in its own way.
   private var hourFields: Set<DatePattern.Field> = []
-  /// The seconds that the local time is ahead of UTC.
+  /// The offset of the local time from UTC, in seconds.
   private var offset = 0
 
   init(_ text: String) {
@@ -174,9 +176,9 @@ struct DateFieldReader {
     return true
   }
 
-  /// Reads a field; returns whether it is there.
+  /// Reads a field, and returns whether it was found.
   ///
-  /// - Parameter isBounded: whether a number has no more digits than the field is wide.
+  /// - Parameter isBounded: whether a number has at most as many digits as the width of the field.
   mutating func read(_ field: DatePattern.Field, width: Int, isBounded: Bool) -> Bool {
     switch field {
     case .year: readYear(width: width, isBounded: isBounded)
@@ -193,7 +195,8 @@ struct DateFieldReader {
     }
   }
 
-  /// The seconds from 2001-01-01 00:00 UTC to the date; nil where there is none, or none of the years 1 to 9999.
+  /// Returns the seconds from 2001-01-01 00:00 UTC to the date, or nil if the date does not exist or is outside of the
+  /// years 1 to 9999.
   var seconds: Double? {
     guard (1...9999).contains(year), (1...12).contains(month), day >= 1,
       day <= CivilDate.dayCount(month: month, year: year), let hour = hourOfDay, minute < 60, second < 60
@@ -241,7 +244,7 @@ extension DateFieldReader {
     return true
   }
 
-  /// Two digits are of the years 1970 to 2069 where the pattern has two.
+  /// If the pattern has two digits, two digits mean the years 1970 to 2069.
   private mutating func readYear(width: Int, isBounded: Bool) -> Bool {
     guard let number = takeNumber(atMost: isBounded ? min(width, 4) : 4) else { return false }
     year = width == 2 && number < 100 ? number + (number < 70 ? 2000 : 1900) : number
@@ -295,7 +298,7 @@ extension DateFieldReader {
 // MARK: Zones
 
 extension DateFieldReader {
-  /// The hours that zones are ahead of UTC whose names dates in mail may have (RFC 822).
+  /// The offsets from UTC, in hours, of the time zones that RFC 822 allows in dates.
   private static let hoursOfZones = [
     "z": 0, "ut": 0, "utc": 0, "gmt": 0, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8,
     "pdt": -7,

@@ -2,9 +2,9 @@ import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
 
-/// The objects of an entity by the values of the attribute that tells them apart, as far as records have asked for them.
+/// An index of an entity's objects by the values of their identifying attribute, for the values that records contain.
 final class ImportIndex {
-  /// How many values are looked for in one fetch.
+  /// The number of values that one fetch looks for.
   private static let mostValues = 5000
 
   let entity: EntityDescription
@@ -13,15 +13,16 @@ final class ImportIndex {
   private var known: Set<PropertyValue> = []
   private var candidates: [PropertyValue: Candidates] = [:]
 
-  /// Objects that had a value when they were noted, in the order in which they came.
+  /// The objects that had a value when they were noted, in the order in which they were noted.
   private struct Candidates {
     private var objects: [ManagedObject] = []
-    /// How many have been passed over for good.
+    /// The number of objects that have been skipped for good.
     private var passedCount = 0
 
     mutating func append(_ object: ManagedObject) { objects.append(object) }
 
-    /// The first for which `isFit` is true. Those before it are not asked again, so that many that were passed over cost nothing.
+    /// Returns the first object for which `isFit` is true. The objects before it are skipped from then on, so many
+    /// unfit objects are not tested again and again.
     mutating func first(where isFit: (ManagedObject) -> Bool) -> ManagedObject? {
       while passedCount < objects.count {
         if isFit(objects[passedCount]) { return objects[passedCount] }
@@ -31,19 +32,19 @@ final class ImportIndex {
     }
   }
 
-  /// The context's own changes are looked through once; what is imported is noted as it comes.
+  /// The context's unsaved changes are searched once; imported objects are noted as they come.
   init(_ entity: EntityDescription, _ attributeName: String, in context: ManagedObjectContext) {
     self.entity = entity
     self.attributeName = attributeName
     for object in context.insertedObjects + context.updatedObjects { note(object) }
   }
 
-  /// Notes that the object of a value will be asked for.
+  /// Notes that the object with a value will be needed.
   func want(_ value: PropertyValue) {
     if !value.isNull, !known.contains(value) { wanted.insert(value) }
   }
 
-  /// Finds the objects of all values that have been noted, together.
+  /// Fetches the objects of all noted values together.
   func fetch(in context: ManagedObjectContext) throws {
     let values = Array(wanted)
     for start in stride(from: 0, to: values.count, by: Self.mostValues) {
@@ -57,7 +58,8 @@ final class ImportIndex {
     wanted = []
   }
 
-  /// The object that has `value`, looked for in the stores where nobody has noted that it would be asked for; nil where there is none.
+  /// Returns the object that has `value`, or nil if there is none. It searches the stores if the value was not noted
+  /// before.
   func findObject(_ value: PropertyValue, in context: ManagedObjectContext) throws -> ManagedObject? {
     if let found = object(value) { return found }
     if known.contains(value) { return nil }
@@ -66,20 +68,20 @@ final class ImportIndex {
     return object(value)
   }
 
-  /// The object that has `value`, as far as it is known; nil where there is none.
+  /// Returns the known object that has `value`, or nil if there is none.
   private func object(_ value: PropertyValue) -> ManagedObject? {
-    // Another record, or a hook, may have given it another value, or deleted it.
+    // Another record, or a hook, may have changed its value or deleted it.
     candidates[value]?.first { self.value(of: $0) == value }
   }
 
-  /// The value by which an object is told apart now; nil where there is none.
+  /// Returns the current value of an object's identifying attribute, or nil if it has none.
   private func value(of object: ManagedObject) -> PropertyValue? {
     guard !object.isDeleted, let ordinal = object.entity.ordinal(ofProperty: attributeName) else { return nil }
     let value = object.value(at: ordinal)
     return value.isNull ? nil : value
   }
 
-  /// Lets an object be found by the value that it has now. Of several with the same value the first one is found.
+  /// Adds an object under its current value. If several objects have the same value, the first one is found.
   func note(_ object: ManagedObject) {
     guard object.entity.isKind(of: entity), let value = value(of: object), self.object(value) !== object else { return }
     candidates[value, default: Candidates()].append(object)
@@ -95,7 +97,7 @@ struct ImportIndexes {
 
   private var indexes: [Key: ImportIndex] = [:]
 
-  /// The index of an entity by an attribute.
+  /// Returns the index of an entity by an attribute.
   mutating func index(
     of entity: EntityDescription,
     by attributeName: String,
@@ -112,7 +114,7 @@ struct ImportIndexes {
     for index in indexes.values { try index.fetch(in: context) }
   }
 
-  /// Lets an object be found by the values that it has now.
+  /// Adds an object to the indexes under its current values.
   func note(_ object: ManagedObject) {
     for index in indexes.values { index.note(object) }
   }

@@ -4,10 +4,10 @@ import HeartwoodStore
 
 /// Imports records into a context.
 ///
-/// Records are taken in portions: first the objects of all that a portion names are fetched together, also of those that are in its records;
-/// then each record becomes an object, or values of one.
+/// Records are imported in portions. First all objects that the records of a portion and their nested records refer to
+/// are fetched together; then each record is imported into a new or an existing object.
 final class ImportPass {
-  /// How many records are in a portion.
+  /// The number of records in a portion.
   static let portion = 500
 
   let context: ManagedObjectContext
@@ -34,9 +34,9 @@ final class ImportPass {
 // MARK: All records
 
 extension ImportPass {
-  /// Imports records of `entity` until there are no more; returns an object for each that is wanted.
+  /// Imports records of `entity` until there are no more, and returns an object for each record that was not refused.
   ///
-  /// - Parameter isList: whether the records are elements of a list, which have their places in it.
+  /// - Parameter isList: whether the records are elements of a list, so that places include their index.
   func run(
     _ entity: EntityDescription,
     isList: Bool,
@@ -58,7 +58,7 @@ extension ImportPass {
         count += 1
       }
       if !records.isEmpty { try options.progressHandler?(count) }
-      // Whoever has no more records is not asked again.
+      // `next` is not called again after it has returned nil.
     } while records.count == Self.portion
     try throwFaults()
     return objects
@@ -83,7 +83,7 @@ extension ImportPass {
 // MARK: Faults
 
 extension ImportPass {
-  /// Notes what is wrong at a place, and goes on, unless it is enough by now.
+  /// Notes a fault at a place, and continues unless the greatest number of faults is reached.
   func note(
     _ message: String,
     at place: ImportPlace,
@@ -94,7 +94,7 @@ extension ImportPass {
     if faults.count >= max(1, options.greatestFaultCount) { try throwFaults() }
   }
 
-  /// Notes the error that `body` throws as what is wrong at a place.
+  /// Runs `body`, and notes an error that it throws as a fault at a place.
   func noting(
     _ place: ImportPlace,
     _ entity: EntityDescription,
@@ -109,7 +109,7 @@ extension ImportPass {
     }
   }
 
-  /// Whether a value is a record; notes what is wrong otherwise.
+  /// Returns whether a value is a record, and notes a fault if it is not.
   func isRecord(_ value: ImportValue, _ entity: EntityDescription, at place: ImportPlace) throws(PersistenceError)
     -> Bool
   {
@@ -126,8 +126,9 @@ extension ImportPass {
 // MARK: What is fetched together
 
 extension ImportPass {
-  /// Notes by which values the objects of a record and of those in it will be looked for. What is wrong is found later, and so is what a
-  /// record has for relationships of subentities: whether its object is of one is not known yet.
+  /// Notes the values by which the objects of a record and of its nested records will be looked up. Faults are found
+  /// later, and so are values for relationships of subentities, because the entity of the record's object is not known
+  /// yet.
   private func noteKeys(
     of value: ImportValue,
     _ entity: EntityDescription,
@@ -140,7 +141,7 @@ extension ImportPass {
     try noteKeys(in: value, entity, depth: depth)
   }
 
-  /// Notes the same for the records that are in one.
+  /// Notes the same for the nested records of a value.
   private func noteKeys(in value: ImportValue, _ entity: EntityDescription, depth: Int) throws(PersistenceError) {
     guard depth < ImportValue.greatestDepth, case .object = value else { return }
     for relationship in try plan(entity).relationships {
@@ -151,7 +152,8 @@ extension ImportPass {
     }
   }
 
-  /// The value that tells the object of a record apart, or that stands for one; nil where there is none.
+  /// Returns the value that identifies the object of a record, or the plain value in place of a record; nil if there is
+  /// none.
   func key(
     of value: ImportValue,
     _ entity: EntityDescription,
@@ -165,7 +167,7 @@ extension ImportPass {
 }
 
 extension ImportValue {
-  /// The elements of an array; of anything else that alone.
+  /// Returns the elements of an array, or any other value as the only element.
   var elements: [ImportValue] {
     if case .array(let elements) = self { elements } else { [self] }
   }
@@ -176,7 +178,7 @@ extension ImportValue {
 // MARK: Records
 
 extension ImportPass {
-  /// The object that a record describes, with its values; nil where it is not wanted, or something is wrong.
+  /// Imports a record, and returns its object, or nil if the object refuses the record or the record has a fault.
   func importRecord(
     _ record: ImportValue,
     _ entity: EntityDescription,
@@ -208,7 +210,7 @@ extension ImportPass {
     return object
   }
 
-  /// Gives an object the values of a record; returns false where it does not want them, or has gone meanwhile.
+  /// Sets the values of a record in an object. Returns false if the object refuses the record or was deleted meanwhile.
   func fill(_ object: ManagedObject, _ record: ImportValue, at place: ImportPlace) throws -> Bool {
     if place.depth > ImportValue.greatestDepth {
       try note(ImportFault.tooDeep(place).message, at: place, object.entity)
@@ -218,14 +220,14 @@ extension ImportPass {
     let importing = object as? any ImportingObject
     guard try begin(importing, record, at: place), !object.isDeleted else { return false }
     for attribute in plan.attributes { try importAttribute(attribute, of: object, importing, record, at: place) }
-    // Records in this one may lead back to it.
+    // Nested records may refer back to this object.
     indexes.note(object)
     for relationship in plan.relationships {
       try importRelationship(relationship, of: object, importing, record, at: place)
     }
     if let importing {
       try noting(place, object.entity) { try importing.didImport(record) }
-      // It may have other values now.
+      // Its identifying values may have changed.
       indexes.note(object)
     }
     return !object.isDeleted
@@ -282,7 +284,7 @@ extension ImportPass {
     }
   }
 
-  /// Whether the object has taken the value itself, or something was wrong with that.
+  /// Returns whether the object has imported the value itself, or failed to.
   private func take(
     _ value: ImportValue,
     _ name: String,
@@ -343,7 +345,7 @@ extension ImportPass {
     return objects
   }
 
-  /// The object that a record in another one describes, or that a value stands for.
+  /// Returns the object of a nested record, or the object that a plain value identifies.
   private func relatedObject(
     _ value: ImportValue,
     _ relationship: ImportPlan.Relationship,

@@ -2,10 +2,10 @@ import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
 
-/// How records become objects of one entity: what the model says of it in the `userInfo` of the entity and its properties, under the keys of
-/// MagicalRecord's import.
+/// Describes how records become objects of one entity, as the model says in the `userInfo` of the entity and its
+/// properties, under the keys of MagicalRecord's import.
 struct ImportPlan {
-  /// Where the value of a property is looked for.
+  /// The places of a property's value in a record.
   struct Source {
     let name: String
     let keyPaths: [ImportKeyPath]
@@ -16,7 +16,7 @@ struct ImportPlan {
     let type: AttributeType
     let source: Source
     let dates: ImportDateFormat
-    /// What it is given where a record has none.
+    /// The value to set if a record has none.
     let absentValue: PropertyValue?
   }
 
@@ -25,15 +25,15 @@ struct ImportPlan {
     let isToMany: Bool
     let source: Source
     let destination: EntityDescription
-    /// The attribute of the destination that tells its objects apart.
+    /// The attribute of the destination that identifies its objects.
     let keyName: String?
   }
 
   let attributes: [Attribute]
   let relationships: [Relationship]
-  /// The attribute that tells the entity's objects apart.
+  /// The attribute that identifies the entity's objects.
   let keyName: String?
-  /// What is wrong with what the model says of it.
+  /// The mistake in the model's description of this attribute.
   let keyMistake: PersistenceError?
 
   /// - Throws: ``PersistenceError/Code/importMappingUnusable``.
@@ -45,7 +45,7 @@ struct ImportPlan {
     for (ordinal, property) in entity.properties.enumerated() {
       switch property {
       case .attribute(let attribute):
-        // What is derived is computed from the rest.
+        // Derived attributes are computed from the others.
         if attribute.derivationExpression == nil { attributes.append(try Attribute(attribute, ordinal, of: entity)) }
       case .relationship(let relationship):
         guard let target = entity.relationshipTargets[ordinal] else { continue }
@@ -57,11 +57,11 @@ struct ImportPlan {
     self.relationships = relationships
   }
 
-  /// The attribute called `name`; nil where it is derived.
+  /// Returns the attribute called `name`, or nil if it is derived.
   func attribute(named name: String) -> Attribute? { attributes.first { $0.source.name == name } }
 }
 
-/// What is looked for in the `userInfo` of a model.
+/// The keys in the `userInfo` of a model.
 enum ImportKey {
   static let mappedKeyName = "mappedKeyName"
   static let relatedByAttribute = "relatedByAttribute"
@@ -79,7 +79,7 @@ extension ImportPlan.Source {
     keyPaths = ([userInfo[ImportKey.mappedKeyName] ?? property.name] + alternatives).map(ImportKeyPath.init)
   }
 
-  /// The value of a record's first key that it has, and that key; nil where it has none.
+  /// Returns the value of the first of the keys that a record has, and that key; nil if it has none of them.
   func value(in record: ImportValue) -> (value: ImportValue, keyPath: ImportKeyPath)? {
     for keyPath in keyPaths {
       if let value = keyPath.value(in: record) { return (value, keyPath) }
@@ -139,12 +139,14 @@ extension ImportPlan.Relationship {
   }
 }
 
-// MARK: What tells objects apart
+// MARK: Identifying attributes
 
 extension ImportPlan {
-  /// The attribute that the entity or the nearest one above it names, or that is called like it: `personID` of `Person`.
+  /// Returns the attribute that the entity or its nearest ancestor names, or the attribute with the entity's name:
+  /// `personID` of `Person`.
   ///
-  /// What is named and not there is passed over: only records of the entity itself need it, and see ``keyMistake(of:)``.
+  /// A name of a missing attribute is ignored here: only records of the entity itself need it, which use
+  /// ``keyMistake(of:)``.
   fileprivate static func keyName(of entity: EntityDescription) -> String? {
     for ancestor in entity.lineage {
       let ownName = ancestor.name.prefix(1).lowercased() + ancestor.name.dropFirst() + "ID"
@@ -155,18 +157,18 @@ extension ImportPlan {
     return nil
   }
 
-  /// What is wrong with the attribute that the entity or one above it names.
+  /// Returns the mistake in the attribute name that the entity or an ancestor gives.
   fileprivate static func keyMistake(of entity: EntityDescription) -> PersistenceError? {
     for ancestor in entity.lineage {
       guard let name = ancestor.userInfo[ImportKey.relatedByAttribute] else { continue }
-      // What is named farther above is not needed then.
+      // Names of further ancestors are not needed then.
       guard let fault = fault(ofKey: name, of: ancestor) else { return nil }
       return mistake("Its userInfo says relatedByAttribute, and \(fault).", ancestor, nil)
     }
     return nil
   }
 
-  /// Why objects cannot be told apart by what is called `name`; nil where they can.
+  /// Returns why the property called `name` cannot identify objects, or nil if it can.
   fileprivate static func fault(ofKey name: String, of entity: EntityDescription) -> String? {
     guard let attribute = entity.property(named: name)?.attribute else {
       return "\(entity.name) has no attribute called \(name)"
@@ -189,7 +191,7 @@ extension ImportPlan {
 }
 
 extension EntityDescription {
-  /// The entity and those that it inherits from, the nearest first.
+  /// Returns the entity and its ancestors, nearest first.
   fileprivate var lineage: [EntityDescription] {
     Array(sequence(first: self, next: \.superentity))
   }
@@ -197,13 +199,13 @@ extension EntityDescription {
 
 // MARK: ImportPlace
 
-/// Where something stands in what is imported.
+/// A place in the imported records.
 indirect enum ImportPlace {
   case root
   case element(ImportPlace, Int)
   case member(ImportPlace, String)
 
-  /// In how many arrays and records it is.
+  /// The number of arrays and records that contain the place.
   var depth: Int {
     var (depth, place) = (0, self)
     while let outer = place.outer { (depth, place) = (depth + 1, outer) }
@@ -246,7 +248,7 @@ extension ImportFault {
 
 // MARK: ImportKeyPath
 
-/// Where a value is in a record: a key, or keys of records in each other with dots between them.
+/// The place of a value in a record: a key, or the keys of nested records, joined by dots.
 struct ImportKeyPath {
   let text: String
   private let keys: [String]
@@ -256,7 +258,7 @@ struct ImportKeyPath {
     keys = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
   }
 
-  /// The value there; nil where there is none. A key that has the dots itself comes first.
+  /// Returns the value at this key path, or nil if there is none. A key that itself contains the dots is preferred.
   func value(in record: ImportValue) -> ImportValue? {
     if keys.count == 1 { return record[text] }
     if let value = record[text] { return value }

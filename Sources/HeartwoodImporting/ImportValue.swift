@@ -3,37 +3,37 @@ public import HeartwoodModel
 import HeartwoodGraph
 public import HeartwoodStore
 
-/// Something to be imported: a record, or a value of one, as JSON, a property list or a dictionary has it.
+/// A value to import: a record or one of its values, as in JSON, a property list or a dictionary.
 ///
 ///     let record: ImportValue = ["id": 7, "memo": "Milk", "tags": ["food", "drink"]]
 ///
-/// ``init(json:)`` reads JSON, ``init(_:)`` what other parsers give.
+/// ``init(json:)`` reads JSON, and ``init(_:)`` converts the values of other parsers.
 public enum ImportValue: Sendable, Hashable {
-  /// That there is no value.
+  /// No value, as `null` in JSON.
   case null
-  /// A number as JSON writes it: nothing of it is lost before it is known what the attribute keeps.
+  /// A number as it is written in JSON, so that no digit is lost before the type of the attribute is known.
   case number(String)
-  /// A value of an attribute. Objects are none.
+  /// A value of an attribute. Ids of objects are not allowed.
   case scalar(PropertyValue)
   /// Several values or records.
   case array([ImportValue])
-  /// A record: values by their keys.
+  /// A record, as a dictionary from keys to values.
   case object([String: ImportValue])
 }
 
 extension ImportValue {
-  /// How deep arrays and objects may be in each other.
+  /// The greatest depth to which arrays and records may be nested.
   public static let greatestDepth = 128
 
-  /// The value that a key of a record has; nil where it has none, or where this is no record.
+  /// The value for a key of a record; nil if the record does not have the key, or if this is not a record.
   public subscript(key: String) -> ImportValue? {
     if case .object(let members) = self { members[key] } else { nil }
   }
 
-  /// Whether there is no value.
+  /// Whether this is ``null``, or a scalar that is null.
   public var isNull: Bool { self == .null || self == .scalar(.null) }
 
-  /// What kind of value it is, in words for an error text: the value itself may be private.
+  /// The kind of the value, in words for an error message, which must not contain the value because it may be private.
   var kindDescription: String {
     switch self {
     case .null: "Null"
@@ -70,7 +70,7 @@ extension ImportValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
   /// Several values or records.
   public init(arrayLiteral elements: ImportValue...) { self = .array(elements) }
 
-  /// A record. Of values with the same key the last one counts.
+  /// A record. If a key occurs several times, its last value is used.
   public init(dictionaryLiteral elements: (String, ImportValue)...) {
     self = .object(Dictionary(elements) { _, last in last })
   }
@@ -79,11 +79,11 @@ extension ImportValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 // MARK: Any
 
 extension ImportValue {
-  /// A value as Swift and other parsers have it: numbers, strings, dates, data, UUIDs and URLs, arrays of them, and dictionaries whose
-  /// keys are strings; nil and `NSNull` are ``null``.
+  /// Converts a value of Swift or of another parser: numbers, strings, dates, data, UUIDs and URLs, arrays of them, and
+  /// dictionaries with strings as keys; nil and `NSNull` become ``null``.
   ///
-  /// - Throws: ``PersistenceError/Code/importFailed`` where there is something else, or where it is deeper than ``greatestDepth``, with
-  ///   the place.
+  /// - Throws: ``PersistenceError/Code/importFailed`` if there is a value of another type, or one nested deeper than
+  ///   ``greatestDepth``, with its place.
   public init(_ value: Any?) throws(PersistenceError) {
     try self.init(value, at: .root)
   }
@@ -113,7 +113,7 @@ extension ImportValue {
     }
   }
 
-  /// A value that has no parts; nil for others.
+  /// Converts a value without parts; nil for other values.
   private init?(plain value: Any) {
     if let value = value as? ImportValue {
       self = value
@@ -133,7 +133,7 @@ extension ImportValue {
     }
   }
 
-  /// The value of one of Foundation's objects; nil for others. A number is the first that holds all of it.
+  /// Converts one of Foundation's objects; nil for other values. A number becomes the first type that holds it exactly.
   private static func bridged(_ object: Any) -> PropertyValue? {
     if let number = object as? Int64 { return .integer(number) }
     if let number = object as? Double { return .double(number) }
@@ -145,7 +145,7 @@ extension ImportValue {
   }
 }
 
-/// An optional of any type, in the disguise of a value that is there.
+/// An optional of any type that is wrapped in `Any`.
 private protocol OptionalValue {
   var isNone: Bool { get }
 }
@@ -159,11 +159,11 @@ extension Optional: OptionalValue {
 // MARK: Conversion
 
 extension ImportValue {
-  /// What an attribute of `type` keeps of the value; nil where it keeps nothing that is the same.
+  /// Returns the value as an attribute of `type` keeps it, or nil if it cannot be converted.
   ///
-  /// Numbers become other numbers where nothing is lost but the last digits of a fraction, also from text; numbers and booleans become
-  /// text. Booleans are `true`, `yes`, 1 and their opposites, in capitals or not. Dates are ISO 8601, or seconds since 1970. Data is
-  /// base64.
+  /// Numbers and text become other numbers if that loses at most the last digits of a fraction; numbers and booleans
+  /// become text. Booleans are `true`, `yes`, 1 and their opposites, in upper or lower case. Dates are ISO 8601, or
+  /// seconds since 1970. Data is base64.
   public func propertyValue(of type: AttributeType) -> PropertyValue? { propertyValue(of: type, .iso8601) }
 
   func propertyValue(of type: AttributeType, _ dates: ImportDateFormat) -> PropertyValue? {
@@ -224,7 +224,7 @@ extension ImportValue {
     }
   }
 
-  /// A whole number, however it is written: `7`, `7.0`, `7e3`.
+  /// Returns a whole number in any notation: `7`, `7.0`, `7e3`.
   private static func integer(_ text: String) -> PropertyValue? {
     Int64(text).map(PropertyValue.integer) ?? NumberText.decimal(text).map(PropertyValue.decimal)
   }

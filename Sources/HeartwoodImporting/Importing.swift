@@ -4,23 +4,23 @@ import HeartwoodModel
 import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// Makes objects of records, and updates those that are there already.
+  /// Makes objects from records, and updates existing ones.
   ///
   ///     let toDos = try context.importObjects(ToDo.self, fromJSON: data)
   ///     try context.save()
   ///
-  /// The keys of a record are the names of properties, unless the model says otherwise in its `userInfo`, under the keys that
-  /// MagicalRecord's import has. A record whose value of the entity's `relatedByAttribute` an object has updates that
-  /// one. The objects of many records are fetched together.
+  /// The keys of a record are the names of properties, unless the model says otherwise in its `userInfo`, with the keys
+  /// of MagicalRecord's import. If an object has the record's value of the entity's `relatedByAttribute`, the record
+  /// updates that object. The objects of many records are fetched together.
   ///
-  /// What is imported are changes of the context, to be saved or not. Where anything is wrong, the faults are gathered, all that was done is
-  /// taken back as by an undo, and the context is as it was before.
+  /// The import makes unsaved changes in the context. If there are faults, they are collected, all changes are undone,
+  /// and the context is as it was before.
   ///
-  /// - Returns: an object for each record, in their order, without new ones that have refused it
-  ///   (``ImportingObject/shouldImport(_:)``).
-  /// - Throws: ``PersistenceError/Code/importFailed`` with the faults and their places, of which ``ImportOptions/greatestFaultCount`` are gathered;
-  ///   ``PersistenceError/Code/importMappingUnusable``
-  ///   where the model's `userInfo` does not fit the model; ``PersistenceError/Code/entityUnknown``; what fetching throws.
+  /// - Returns: an object for each record, in the order of the records, without new objects that have refused their
+  ///   record (``ImportingObject/shouldImport(_:)``).
+  /// - Throws: ``PersistenceError/Code/importFailed`` with up to ``ImportOptions/greatestFaultCount`` faults and their
+  ///   places; ``PersistenceError/Code/importMappingUnusable`` if the model's `userInfo` does not fit the model;
+  ///   ``PersistenceError/Code/entityUnknown``; and the errors of fetching.
   @discardableResult
   public func importObjects<Object: ManagedObject>(
     _ objectClass: Object.Type,
@@ -30,7 +30,7 @@ extension ManagedObjectContext {
     typed(try importRecords(entity(for: objectClass), options, list(records)))
   }
 
-  /// Makes objects of an entity of records, and updates those that are there already; see ``importObjects(_:from:options:)``.
+  /// Makes objects of an entity from records, and updates existing ones; see ``importObjects(_:from:options:)``.
   @discardableResult
   public func importObjects(
     entityName: String,
@@ -40,7 +40,8 @@ extension ManagedObjectContext {
     try importRecords(entity(named: entityName), options, list(records))
   }
 
-  /// Makes objects of dictionaries, as other parsers give them; see ``importObjects(_:from:options:)`` and ``ImportValue/init(_:)``.
+  /// Makes objects from dictionaries of other parsers; see ``importObjects(_:from:options:)`` and
+  /// ``ImportValue/init(_:)``.
   @discardableResult
   public func importObjects<Object: ManagedObject>(
     _ objectClass: Object.Type,
@@ -57,10 +58,11 @@ extension ManagedObjectContext {
     )
   }
 
-  /// Makes objects of JSON: of the records of an array, one after the other, or of a single record; see
+  /// Makes objects from JSON, which is an array of records or a single record; an array is read record by record. See
   /// ``importObjects(_:from:options:)``.
   ///
-  /// - Throws: also ``PersistenceError/Code/fileMalformed`` where it is no JSON, with the line, the column and the byte.
+  /// - Throws: also ``PersistenceError/Code/fileMalformed`` if the data is not valid JSON, with the line, the column
+  ///   and the byte.
   @discardableResult
   public func importObjects<Object: ManagedObject>(
     _ objectClass: Object.Type,
@@ -70,7 +72,7 @@ extension ManagedObjectContext {
     typed(try importJSON(data, entity(for: objectClass), options))
   }
 
-  /// Makes objects of an entity of JSON; see ``importObjects(_:fromJSON:options:)``.
+  /// Makes objects of an entity from JSON; see ``importObjects(_:fromJSON:options:)``.
   @discardableResult
   public func importObjects(
     entityName: String,
@@ -80,9 +82,9 @@ extension ManagedObjectContext {
     try importJSON(data, entity(named: entityName), options)
   }
 
-  /// Makes an object of a record, or updates the one that is there already; see ``importObjects(_:from:options:)``.
+  /// Makes an object from a record, or updates the existing one; see ``importObjects(_:from:options:)``.
   ///
-  /// - Returns: the object; nil where it is a new one that has refused the record.
+  /// - Returns: the object, or nil if a new object has refused the record.
   @discardableResult
   public func importObject<Object: ManagedObject>(
     _ objectClass: Object.Type,
@@ -96,10 +98,11 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Takes the values of a record, whichever object its key names; see ``ManagedObjectContext/importObjects(_:from:options:)``.
+  /// Sets the values of a record in this object, whichever object the record identifies; see
+  /// ``ManagedObjectContext/importObjects(_:from:options:)``.
   ///
-  /// - Throws: as that does, and ``PersistenceError/Code/objectNotFound`` if the object is gone. The object and the context are as they were
-  ///   before then.
+  /// - Throws: the same errors, and ``PersistenceError/Code/objectNotFound`` if the object no longer exists. If it
+  ///   throws, the object and the context are as they were before.
   public final func importValues(from record: ImportValue, options: ImportOptions = ImportOptions()) throws {
     let context = try usableContext
     try context.doingWholly { try ImportPass(context, options).run(record, into: self) }
@@ -118,13 +121,13 @@ extension ManagedObjectContext {
     objects.compactMap { $0 as? Object }
   }
 
-  /// What gives one record after the other.
+  /// Returns a function that returns one record after the other.
   private func list(_ records: some Sequence<ImportValue>) -> (Bool) throws -> ImportValue? {
     var iterator = records.makeIterator()
     return { _ in iterator.next() }
   }
 
-  /// - Parameter next: gives the next record, and is told whether it is the first.
+  /// - Parameter next: returns the next record; its argument says whether it is the first.
   private func importRecords(
     _ entity: EntityDescription,
     _ options: ImportOptions,
@@ -159,48 +162,50 @@ extension ManagedObjectContext {
 
 // MARK: ImportOptions
 
-/// How records are imported.
+/// Options for an import.
 public struct ImportOptions {
-  /// Whether a to-many relationship leads to nothing but the imported objects afterwards. Otherwise, as with MagicalRecord, they are added
-  /// to those that it leads to already.
+  /// Whether the imported objects replace those of a to-many relationship. By default they are added, as with
+  /// MagicalRecord.
   public var replacesToManyRelationships = false
-  /// How many faults are gathered before the import ends.
+  /// The number of faults after which the import ends.
   public var greatestFaultCount = 100
-  /// Called in between with the number of records that have been imported so far, some hundreds apart. What it throws ends the import.
+  /// A closure that is called every few hundred records with the number of records imported so far. An error that it
+  /// throws ends the import.
   public var progressHandler: ((Int) throws -> Void)?
 
-  /// The usual options.
+  /// Makes the default options.
   public init() {}
 }
 
 // MARK: ImportingObject
 
-/// An object that has a say in how it is imported.
+/// An object that customizes its import.
 ///
-/// What the functions throw is a fault of the import, which is gathered with the others. They may change the object and others, which is
-/// taken back where the import fails; they must not save.
+/// An error that the functions throw is a fault of the import, which is collected with the others. The functions may
+/// change this object and others; these changes are undone if the import fails. They must not save.
 public protocol ImportingObject: ManagedObject {
-  /// Whether the object takes the values of a record. A new object that does not is gone.
+  /// Returns whether the object accepts a record. A new object that does not is deleted.
   func shouldImport(_ record: ImportValue) throws -> Bool
 
   /// Called before the first value is set.
   func willImport(_ record: ImportValue) throws
 
-  /// Takes the value of one property in its own way, and returns whether it has; otherwise the import does.
+  /// Imports the value of one property in the object's own way. Return false to have the value imported in the usual
+  /// way.
   func importValue(_ value: ImportValue, forKey name: String) throws -> Bool
 
-  /// Called when all values are set, and those of the records in this one.
+  /// Called after all values are set, including those of the nested records.
   func didImport(_ record: ImportValue) throws
 }
 
 extension ImportingObject {
-  /// Every record is imported.
+  /// Returns true: every record is imported.
   public func shouldImport(_ record: ImportValue) throws -> Bool { true }
 
   /// Does nothing.
   public func willImport(_ record: ImportValue) throws {}
 
-  /// Takes no value in its own way.
+  /// Returns false: every value is imported in the usual way.
   public func importValue(_ value: ImportValue, forKey name: String) throws -> Bool { false }
 
   /// Does nothing.

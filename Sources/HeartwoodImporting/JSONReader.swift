@@ -2,9 +2,9 @@ public import HeartwoodFoundation
 import HeartwoodModel
 public import HeartwoodStore
 
-/// Reads JSON (RFC 8259) as values to be imported, the elements of a large array one after the other.
+/// Reads JSON (RFC 8259) as values to import, and a large array element by element.
 ///
-/// Foundation's decoders need to be told the type of each number before they read it; here numbers stay as they are written.
+/// Foundation's decoders need to know the type of each number in advance; here numbers stay as they are written.
 struct JSONReader {
   let bytes: [UInt8]
   var position = 0
@@ -15,15 +15,15 @@ struct JSONReader {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 
-  /// The byte that is next; nil at the end.
+  /// The next byte; nil at the end.
   var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 }
 
 extension ImportValue {
-  /// The value that JSON says. Of members with the same name the last one counts.
+  /// Reads a value from JSON. If several members have the same name, the last one is used.
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed`` with the line, the column and the byte of the mistake;
-  ///   ``PersistenceError/Code/valueUnsupported`` where it is deeper than ``greatestDepth``.
+  ///   ``PersistenceError/Code/valueUnsupported`` if it is nested deeper than ``greatestDepth``.
   public init(json data: Data) throws(PersistenceError) {
     var reader = JSONReader(data)
     self = try reader.readValue(depth: 0)
@@ -34,7 +34,7 @@ extension ImportValue {
 // MARK: Values
 
 extension JSONReader {
-  /// Reads one value and what space is around it.
+  /// Reads one value and the white space around it.
   mutating func readValue(depth: Int) throws(PersistenceError) -> ImportValue {
     skipSpace()
     let value: ImportValue
@@ -95,7 +95,7 @@ extension JSONReader {
     return value
   }
 
-  /// Makes sure that nothing comes any more.
+  /// Throws unless the end is reached.
   mutating func readEnd() throws(PersistenceError) {
     skipSpace()
     if next != nil { throw mistake("The value has ended, and something comes after it.") }
@@ -105,7 +105,7 @@ extension JSONReader {
 // MARK: The elements of the whole
 
 extension JSONReader {
-  /// Whether the whole is an array, whose elements are read by ``readElement(isFirst:)`` from here on.
+  /// Returns whether the JSON is an array, and enters it, so that ``readElement(isFirst:)`` reads its elements.
   mutating func beginArray() -> Bool {
     skipSpace()
     guard skip("[") else { return false }
@@ -113,7 +113,7 @@ extension JSONReader {
     return true
   }
 
-  /// The next element of the array; nil at its end, which is that of the text.
+  /// Reads the next element of the array; nil at the end of the array, which must be the end of the text.
   mutating func readElement(isFirst: Bool) throws(PersistenceError) -> ImportValue? {
     let isEnd = isFirst ? skip("]") : !skip(",")
     if !isEnd { return try readValue(depth: 1) }
@@ -130,14 +130,14 @@ extension JSONReader {
     while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
   }
 
-  /// Skips a character, if it is next.
+  /// Skips the next byte if it is the given character, and returns whether it was.
   mutating func skip(_ character: Unicode.Scalar) -> Bool {
     guard next == UInt8(ascii: character) else { return false }
     position += 1
     return true
   }
 
-  /// The error of a mistake at the position, or at another.
+  /// Returns the error for a mistake at the current or the given position.
   func mistake(
     _ problem: String,
     _ code: PersistenceError.Code = .fileMalformed,
@@ -147,7 +147,7 @@ extension JSONReader {
     let offset = offset ?? position
     let before = bytes[..<offset]
     let lineStart = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-    // Bytes that continue a character are no column of their own.
+    // Bytes that continue a character do not count as columns.
     let column = bytes[lineStart..<offset].count { $0 & 0xC0 != 0x80 } + 1
     let context = PersistenceError.Context(
       line: before.count { $0 == 0x0A } + 1,
@@ -163,7 +163,7 @@ extension JSONReader {
 // MARK: Strings
 
 extension JSONReader {
-  /// Reads a string, whose opening quote is next.
+  /// Reads a string that begins at the current position with its opening quote.
   mutating func readString() throws(PersistenceError) -> String {
     let start = position
     position += 1
@@ -202,7 +202,7 @@ extension JSONReader {
     }
   }
 
-  /// The character of four digits, or of two times four, which are a surrogate pair.
+  /// Reads the character of four digits, or of a surrogate pair of two times four digits.
   private mutating func readScalar(from mark: Int) throws(PersistenceError) -> Unicode.Scalar {
     let first = try readUnit(from: mark)
     if let scalar = Unicode.Scalar(first) { return scalar }
@@ -213,7 +213,7 @@ extension JSONReader {
     throw mistake("Half of a surrogate pair stands alone.", at: mark)
   }
 
-  /// What a surrogate pair stands for.
+  /// Returns the character of a surrogate pair.
   private static func scalarValue(_ lead: UInt16, _ trail: UInt16) -> UInt32 {
     0x1_0000 + (UInt32(lead - 0xD800) << 10 | UInt32(trail - 0xDC00))
   }
@@ -235,7 +235,7 @@ extension JSONReader {
 // MARK: Numbers
 
 extension JSONReader {
-  /// Reads a number, whose first character is next.
+  /// Reads a number that begins at the current position.
   mutating func readNumber() throws(PersistenceError) -> ImportValue {
     let start = position
     _ = skip("-")

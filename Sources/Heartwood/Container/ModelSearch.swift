@@ -3,20 +3,20 @@ public import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// Looks for a model by its name.
+/// Finds the file of a model by its name.
 struct ModelSearch {
-  /// How the names of models of our own form end.
+  /// The file extension of models in Heartwood's own JSON format.
   static let ownExtension = "json"
   private static let extensions = ["momd", "xcdatamodeld", "mom", "xcdatamodel", ownExtension]
-  /// How the names of folders end in which packages have their resources.
+  /// The extensions of the folders that hold the resources of packages.
   private static let bundleExtensions: Set<String> = ["resources", "bundle"]
-  /// Where the resources of a bundle lie in it.
+  /// The folders inside a bundle that may hold its resources.
   private static let resourceFolders = ["Contents/Resources", "Resources"]
 
   let name: String
   let folders: [URL]?
 
-  /// The model's file or folder.
+  /// Returns the model's file or folder.
   func url() throws(PersistenceError) -> URL {
     var seen: Set<String> = []
     let places = (folders ?? Self.bundles()).flatMap(Self.places).filter { seen.insert($0.path).inserted }
@@ -36,16 +36,16 @@ struct ModelSearch {
       + resourceFolders.map { folder.appending(path: $0) }.filter { FileManager.default.fileExists(atPath: $0.path) }
   }
 
-  /// The folder of the executable and the bundles in it.
+  /// Returns the folder of the executable and the bundles in it.
   private static func bundles() -> [URL] {
     let folder = executable.deletingLastPathComponent()
-    // try?: a model that is found nowhere is thrown, with the places.
+    // try?: if the model is not found, `missing` reports the places.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     let bundles = names.sorted().map { folder.appending(path: $0) }
     return [folder] + applicationBundles + bundles.filter { bundleExtensions.contains($0.pathExtension) }
   }
 
-  /// The bundle that the executable is part of, on the platforms that have such.
+  /// The bundle that contains the executable, on platforms that have bundles.
   private static var applicationBundles: [URL] {
     #if canImport(Darwin)
       [Bundle.main.bundleURL]
@@ -87,16 +87,18 @@ struct ModelSearch {
 // MARK: ManagedObjectModel: resources
 
 extension ManagedObjectModel {
-  /// Reads the model called `name` from the resources of the program, or from some bundles or folders.
+  /// Reads the model called `name` from the program's resources, or from the given bundles or folders.
   ///
-  /// It is an `.momd`, `.xcdatamodeld`, `.mom`, `.xcdatamodel` or `.json` (`Formats/Model`), in this order. Of a bundle its resources are
-  /// looked through: give `Bundle.module.bundleURL` for those of a package's target.
+  /// The extensions are tried in this order: `.momd`, `.xcdatamodeld`, `.mom`, `.xcdatamodel` and `.json` (see
+  /// `Formats/Model`). In a bundle, the initializer searches the resources; pass `Bundle.module.bundleURL` for the
+  /// resources of a package's target.
   ///
   /// - Parameters:
   ///   - name: the name of the model, without an extension.
-  ///   - folders: where to look; the first that has the model is taken. Nil means beside the executable, and in the bundles of
-  ///     resources there, of which one must have the model.
-  /// - Throws: ``PersistenceError/Code/modelMissing``, which lists where was looked, or what is wrong with the file.
+  ///   - folders: the bundles or folders to search; the first one with the model is used. Nil searches the folder of
+  ///     the executable and the resource bundles in it, and exactly one of these must have the model.
+  /// - Throws: ``PersistenceError/Code/modelMissing``, which lists the searched places or describes what is wrong with
+  ///   the file.
   public convenience init(named name: String, in folders: [URL]? = nil) throws(PersistenceError) {
     try self.init(resourceAt: try ModelSearch(name: name, folders: folders).url())
   }

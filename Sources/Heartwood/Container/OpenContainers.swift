@@ -3,8 +3,8 @@ import HeartwoodGraph
 import HeartwoodStore
 import Synchronization
 
-/// The containers of the process, so that no two of them open the same file: otherwise each could overwrite the other's saves, or have
-/// its own refused.
+/// Keeps track of the containers of the process, so that no two of them open the same file. Otherwise one could
+/// overwrite the other's saves, or have its own saves refused.
 final class OpenContainers: Sendable {
   static let shared = OpenContainers()
 
@@ -21,7 +21,7 @@ final class OpenContainers: Sendable {
 
   private let state = Mutex(State())
 
-  /// Lets the coordinator of the container called `name` be asked for its stores, as long as it is there.
+  /// Registers the coordinator of the container called `name` until the coordinator is deallocated.
   func add(_ coordinator: PersistentStoreCoordinator, name: String) {
     state.withLock { state in
       state.entries.removeAll { $0.coordinator == nil }
@@ -29,7 +29,8 @@ final class OpenContainers: Sendable {
     }
   }
 
-  /// Opens the file at `url`, unless a container has it open, or is about to. What another URL leads to may be open several times.
+  /// Runs `body`, which opens the file at `url`, unless a container has the file open or is opening it. A store at a
+  /// URL of another scheme may be open several times.
   func opening<Result>(
     _ url: URL,
     of coordinator: PersistentStoreCoordinator,
@@ -38,7 +39,7 @@ final class OpenContainers: Sendable {
   ) throws(PersistenceError) -> Result {
     guard url.isFileURL else { return try body() }
     let fileSystem = coordinator.fileSystem
-    // try?: a path that cannot be resolved is known by its name.
+    // try?: a path that cannot be resolved is compared as it is.
     let path = (try? fileSystem.resolvingSymbolicLinks(inPath: url.path)) ?? url.path
     try state.withLock { state throws(PersistenceError) in
       let holder =
@@ -64,7 +65,7 @@ final class OpenContainers: Sendable {
     return coordinator.persistentStore(for: url) != nil
   }
 
-  /// Whether a path means the same file in both.
+  /// Returns whether a path refers to the same file in both file systems.
   private static func isSame(_ left: any FileSystem, _ right: any FileSystem) -> Bool {
     guard type(of: left) == type(of: right) else { return false }
     guard type(of: left) is AnyObject.Type else { return true }

@@ -6,15 +6,16 @@ public import Logging
 import Synchronization
 
 extension PersistentContainer {
-  /// Opens the stores that the descriptions tell, away from the caller's isolation and from Swift's cooperative threads: all of them, or none.
+  /// Opens the stores of all descriptions, or none of them. The work runs outside the caller's isolation and outside
+  /// Swift's cooperative thread pool.
   ///
-  /// A store of an older version of the model is migrated first, where its description allows it. Where a store cannot be opened, those
-  /// before it are closed again, and loading can be tried once more.
+  /// A store of an older version of the model is migrated first if its description allows that. If a store cannot be
+  /// opened, the stores opened before it are closed again, and the call can be repeated.
   ///
-  /// - Parameter progress: tells how far a migration has come, and stops it.
-  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen`` where the container has loaded its stores already, or another container of the
-  ///   process has one of the files open; ``PersistenceError/Code/coordinatorClosed``; and why a store cannot be opened or migrated, with
-  ///   the store's path.
+  /// - Parameter progress: reports how far a migration has come, and can cancel it.
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen`` if the container has already loaded its stores, or another
+  ///   container of the process has one of the files open; ``PersistenceError/Code/coordinatorClosed`` if the container
+  ///   was closed; and the error of a store that cannot be opened or migrated, with the store's path.
   public func loadPersistentStores(
     progress: MigrationProgress = MigrationProgress()
   ) async throws(PersistenceError) {
@@ -22,8 +23,8 @@ extension PersistentContainer {
     }
   }
 
-  /// Opens the stores as ``loadPersistentStores(progress:)`` does, on the thread of the caller, which waits: for programs that have nothing
-  /// else to do.
+  /// Opens the stores as ``loadPersistentStores(progress:)`` does, and blocks the calling thread until they are open.
+  /// Use it in programs that have nothing else to do meanwhile.
   public func loadPersistentStoresAndWait(
     progress: MigrationProgress = MigrationProgress()
   ) throws(PersistenceError) {
@@ -41,13 +42,14 @@ extension PersistentContainer {
     }
   }
 
-  /// Opens the stores that the descriptions tell, away from the caller's isolation, and tells for each what became of it: one that cannot
-  /// be opened does not keep the others from being.
+  /// Opens the stores of all descriptions outside the caller's isolation, and returns a result for each. If one store
+  /// cannot be opened, the others are opened all the same.
   ///
-  /// Called again, it tries those that could not be opened.
+  /// A second call tries the stores that could not be opened.
   ///
-  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen`` where all stores are open already, ``PersistenceError/Code/coordinatorClosed``.
-  /// - Returns: a result for each description that had no store yet, in their order.
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen`` if all stores are open already, and
+  ///   ``PersistenceError/Code/coordinatorClosed`` if the container was closed.
+  /// - Returns: a result for each description that had no open store, in the order of the descriptions.
   public func loadEachPersistentStore(
     progress: MigrationProgress = MigrationProgress()
   ) async throws(PersistenceError) -> [PersistentStoreLoading] {
@@ -68,15 +70,16 @@ extension PersistentContainer {
     return results
   }
 
-  /// The migrations that the stores need before they can be opened; empty where they need none. Nothing is changed.
+  /// Returns the migrations that the stores need before they can be opened, or an empty array if they need none. It
+  /// changes no store.
   ///
   ///     for migration in try container.migrations() { try migration.run() }
   ///     try await container.loadPersistentStores()
   ///
-  /// Loading does it by itself; this is for those who ask or tell somebody before.
+  /// Loading migrates by itself. Call this function if the application asks or informs its user first.
   ///
-  /// - Throws: ``PersistenceError/Code/migrationModelMissing`` and ``PersistenceError/Code/mappingModelMissing``, where a store cannot be
-  ///   migrated, and what reading one can throw.
+  /// - Throws: ``PersistenceError/Code/migrationModelMissing`` and ``PersistenceError/Code/mappingModelMissing`` if a
+  ///   store cannot be migrated, and the errors of reading a store.
   public func migrations() throws(PersistenceError) -> [StoreMigration] {
     var migrations: [StoreMigration] = []
     for (index, description) in persistentStoreDescriptions.enumerated() where isUnloaded(index) {
@@ -89,7 +92,7 @@ extension PersistentContainer {
 // MARK: One store
 
 extension PersistentContainer {
-  /// The store of a description where it is found, or is to be.
+  /// Returns how to open the store of a description, at the place where its file is or will be made.
   func opening(of description: PersistentStoreDescription) throws(PersistenceError) -> StoreOpening {
     opening(of: description, at: try place.url(of: description))
   }
@@ -107,7 +110,7 @@ extension PersistentContainer {
     return store
   }
 
-  /// Does something with a store's file, unless another container has it open.
+  /// Runs `body` with a store's file, unless another container has the file open.
   func alone<Result>(
     _ opening: StoreOpening,
     _ body: () throws(PersistenceError) -> Result
@@ -116,7 +119,7 @@ extension PersistentContainer {
     return try OpenContainers.shared.opening(url, of: persistentStoreCoordinator, name: name, body)
   }
 
-  /// Makes the container's folder, where the file is to be in it.
+  /// Makes the folder of the file at `url` if it does not exist, unless the store is opened for reading only.
   private func makeFolder(of url: URL, _ description: PersistentStoreDescription) throws(PersistenceError) {
     let folder = url.deletingLastPathComponent()
     guard url.isFileURL, persistentStoreCoordinator.fileSystem is POSIXFileSystem, !description.isReadOnly,
@@ -135,7 +138,7 @@ extension PersistentContainer {
       slots[index] = .unloaded
       return slot
     }
-    // try?: whoever has removed it already has done what is wanted.
+    // try?: if the store has been removed already, nothing is left to do.
     if case .loaded(let store) = slot { try? persistentStoreCoordinator.remove(store) }
   }
 }
@@ -145,7 +148,7 @@ extension PersistentContainer {
 extension PersistentContainer {
   private func isUnloaded(_ index: Int) -> Bool { slots.withLock { $0[index].isUnloaded } }
 
-  /// The descriptions that have no store, which the caller loads now.
+  /// Returns the indices of the descriptions without a store, and marks them as loading.
   private func beginLoading() throws(PersistenceError) -> [Int] {
     guard !persistentStoreCoordinator.isClosed else {
       throw PersistenceError(.coordinatorClosed, "The container \(name) was closed.", recovery: "Make another one.")
@@ -164,7 +167,7 @@ extension PersistentContainer {
     }
   }
 
-  /// Lets those be loaded again that were not.
+  /// Marks the descriptions that were not loaded as unloaded, so that the next call tries them again.
   private func endLoading(_ indices: [Int]) {
     slots.withLock { slots in
       for index in indices {
@@ -176,18 +179,18 @@ extension PersistentContainer {
 
 // MARK: PersistentStoreLoading
 
-/// What became of one description of a container: its store, or why there is none.
+/// The outcome of loading one description of a container: the open store, or the error.
 public struct PersistentStoreLoading: Sendable {
-  /// The description, as it was given.
+  /// The description that was passed to the container.
   public let description: PersistentStoreDescription
-  /// The open store, or the error.
+  /// The open store, or the error that kept it from being opened.
   public let result: Result<PersistentStore, PersistenceError>
 
   // try?: `error` has the other half of the result.
   /// The open store; nil if it could not be opened.
   public var store: PersistentStore? { try? result.get() }
 
-  /// Why the store could not be opened; nil if it could.
+  /// The error that kept the store from being opened; nil if it is open.
   public var error: PersistenceError? {
     if case .failure(let error) = result { error } else { nil }
   }
@@ -196,21 +199,22 @@ public struct PersistentStoreLoading: Sendable {
 // MARK: Opening
 
 extension PersistentContainer {
-  /// Makes a container and loads its stores: all of a set-up in one line.
+  /// Makes a container and loads its stores in one call.
   ///
   ///     let container = try await PersistentContainer.open("ToDo")
   ///     let container = try await PersistentContainer.open("ToDo", at: PersistentStoreDescription(url: url))
   ///     let container = try await PersistentContainer.open("ToDo", at: .inMemory)
   ///
   /// - Parameters:
-  ///   - name: the name of the container, and of the model if none is given.
-  ///   - stores: what is opened; none means a binary store in the container's folder.
-  ///   - managedObjectModel: the model; nil means the one of this name among the resources of the program.
-  ///   - bundles: the bundles or folders to look for the model in; nil means beside the executable.
-  ///   - objectClasses: the classes of the objects of entities that have one.
-  ///   - directory: the folder of the files that no description names; nil means ``defaultDirectoryURL(applicationName:)``.
-  ///   - registry: the kinds of stores that there are.
-  ///   - logger: what it reports to; see ``PersistentStoreCoordinator/logger``.
+  ///   - name: the name of the container, and of the model if `managedObjectModel` is nil.
+  ///   - stores: the stores to open; without any, a binary store in the container's folder.
+  ///   - managedObjectModel: the model; nil means the model called `name` among the program's resources.
+  ///   - bundles: the bundles or folders to search for the model; nil means the folder of the executable.
+  ///   - objectClasses: the classes for the objects of entities; the others are plain ``ManagedObject``s.
+  ///   - directory: the folder for files without a URL in their description; nil means
+  ///     ``defaultDirectoryURL(applicationName:)``.
+  ///   - registry: the registry of the store types that can be opened.
+  ///   - logger: the logger that receives the messages; see ``PersistentStoreCoordinator/logger``.
   /// - Throws: what the initializers and ``loadPersistentStores(progress:)`` throw.
   public static func open(
     _ name: String,
@@ -223,7 +227,7 @@ extension PersistentContainer {
     logger: Logger? = nil
   ) async throws(PersistenceError) -> PersistentContainer {
     let stores = stores.isEmpty ? [PersistentStoreDescription()] : stores
-    // To find a model, and to read it, takes files too.
+    // Finding and reading the model uses files too, so it does not belong on a cooperative thread.
     return try await WaitingWork.run { () throws(PersistenceError) in
       let container: PersistentContainer
       if let managedObjectModel {

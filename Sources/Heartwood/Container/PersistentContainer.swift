@@ -5,7 +5,7 @@ public import HeartwoodStore
 public import Logging
 import Synchronization
 
-/// A model, its stores and its contexts, put together.
+/// Holds a model, its stores and its contexts.
 ///
 ///     let container = try PersistentContainer(name: "ToDo")
 ///     try await container.loadPersistentStores()
@@ -13,37 +13,39 @@ import Synchronization
 ///       try context.insert(ToDo.self).memo = "Bread"
 ///     }
 ///
-/// It is Sendable: every part of an application may have it. What is open stays open as long as somebody holds the container or one of its
-/// contexts, or until ``close()``. No two containers of a process have the same file open.
+/// A container is Sendable, so every part of an application can use it. Its stores stay open until ``close()``, or
+/// until the container and all its contexts are deallocated. No two containers of a process can have the same file
+/// open.
 public final class PersistentContainer: Sendable {
-  /// What the container is called, and its file where nothing else is said.
+  /// The name of the container. It is also the name of its file if the description does not give one.
   public let name: String
-  /// What is opened, in this order.
+  /// The descriptions of the stores, in the order in which they are opened.
   public let persistentStoreDescriptions: [PersistentStoreDescription]
   /// The folder of the files that no description names.
   public let directory: URL
-  /// What the contexts read from and save to.
+  /// The coordinator that the contexts read from and save to.
   public let persistentStoreCoordinator: PersistentStoreCoordinator
-  /// Where the model was found, which tells older versions of it.
+  /// The file or folder in which the model was found. Older versions of the model may be beside it. Nil if the model
+  /// was passed.
   let modelURL: URL?
   let place: StoreLocation
   let slots: Mutex<[StoreSlot]>
 
-  /// Made when it is first asked for: a program without views has none.
+  /// The host of ``viewContext``, which is made at the first access: a program without views has none.
   @MainActor private var existingViewHost: ViewContext?
 
-  /// Makes a container of a model. It opens nothing: ``loadPersistentStores(progress:)`` does.
+  /// Makes a container for a model. No store is opened until ``loadPersistentStores(progress:)`` is called.
   ///
   /// - Parameters:
-  ///   - name: what the container is called, and its file where no description says otherwise.
-  ///   - managedObjectModel: the model of all its stores.
-  ///   - stores: what is opened; by default a binary store in the container's folder.
-  ///   - objectClasses: the classes of the objects of entities that have one.
-  ///   - directory: the folder of the files that no description names; nil means ``defaultDirectoryURL(applicationName:)``. Where it is not
-  ///     there, it is made when stores are loaded.
-  ///   - registry: the kinds of stores that there are.
-  ///   - fileSystem: where the files are. Folders are made in the system's only.
-  ///   - logger: what it reports to; see ``PersistentStoreCoordinator/logger``.
+  ///   - name: the name of the container, and of its file if no description gives another.
+  ///   - managedObjectModel: the model that all its stores share.
+  ///   - stores: the stores to open; by default a binary store in the container's folder.
+  ///   - objectClasses: the classes for the objects of entities; the others are plain ``ManagedObject``s.
+  ///   - directory: the folder for files without a URL in their description; nil means
+  ///     ``defaultDirectoryURL(applicationName:)``. If it does not exist, it is made when the stores are loaded.
+  ///   - registry: the registry of the store types that can be opened.
+  ///   - fileSystem: the file system of the stores. Folders are made only in ``POSIXFileSystem``.
+  ///   - logger: the logger that receives the messages; see ``PersistentStoreCoordinator/logger``.
   /// - Throws: ``PersistenceError/Code/entityUnknown`` and ``PersistenceError/Code/objectClassMismatch``.
   public convenience init(
     name: String,
@@ -65,20 +67,22 @@ public final class PersistentContainer: Sendable {
     self.init(name, coordinator, stores, directory, modelURL: nil)
   }
 
-  /// Makes a container of the model of its name, which is found among the resources of the program; see
-  /// `ManagedObjectModel.init(named:in:)`. Older versions of the model and mapping models that lie there serve to migrate stores.
+  /// Makes a container for the model called `name` among the program's resources; see
+  /// `ManagedObjectModel.init(named:in:)`. Stores are migrated with the older versions of the model and the mapping
+  /// models that lie beside it.
   ///
   /// - Parameters:
-  ///   - name: what the model, the container, and its file where no description says otherwise, are called.
-  ///   - bundles: the bundles or folders to look in; nil means beside the executable.
-  ///   - stores: what is opened; by default a binary store in the container's folder.
-  ///   - objectClasses: the classes of the objects of entities that have one.
-  ///   - directory: the folder of the files that no description names; nil means ``defaultDirectoryURL(applicationName:)``.
-  ///   - registry: the kinds of stores that there are.
-  ///   - fileSystem: where the files are, but for the model.
-  ///   - logger: what it reports to; see ``PersistentStoreCoordinator/logger``.
-  /// - Throws: ``PersistenceError/Code/modelMissing``, which lists where was looked; ``PersistenceError/Code/entityUnknown`` and
-  ///   ``PersistenceError/Code/objectClassMismatch``.
+  ///   - name: the name of the model and of the container, and of its file if no description gives another.
+  ///   - bundles: the bundles or folders to search for the model; nil means the folder of the executable.
+  ///   - stores: the stores to open; by default a binary store in the container's folder.
+  ///   - objectClasses: the classes for the objects of entities; the others are plain ``ManagedObject``s.
+  ///   - directory: the folder for files without a URL in their description; nil means
+  ///     ``defaultDirectoryURL(applicationName:)``.
+  ///   - registry: the registry of the store types that can be opened.
+  ///   - fileSystem: the file system of the stores. The model is always read from the system's.
+  ///   - logger: the logger that receives the messages; see ``PersistentStoreCoordinator/logger``.
+  /// - Throws: ``PersistenceError/Code/modelMissing``, which lists the searched places;
+  ///   ``PersistenceError/Code/entityUnknown`` and ``PersistenceError/Code/objectClassMismatch``.
   public convenience init(
     name: String,
     modelIn bundles: [URL]? = nil,
@@ -124,10 +128,11 @@ public final class PersistentContainer: Sendable {
     OpenContainers.shared.add(coordinator, name: name)
   }
 
-  /// The folder of an application's files by the convention of the platform: `$XDG_DATA_HOME/<application>` on Linux, which is
-  /// `~/.local/share/<application>` where the variable is not set, and `~/Library/Application Support/<application>` on macOS.
+  /// Returns the folder for an application's files by the convention of the platform: `$XDG_DATA_HOME/<application>` on
+  /// Linux, or `~/.local/share/<application>` if the variable is not set, and
+  /// `~/Library/Application Support/<application>` on macOS.
   ///
-  /// - Parameter applicationName: nil means as the process is called.
+  /// - Parameter applicationName: the name of the folder; nil means the name of the process.
   public static func defaultDirectoryURL(applicationName: String? = nil) -> URL {
     DefaultDirectory(application: applicationName).url
   }
@@ -136,10 +141,10 @@ public final class PersistentContainer: Sendable {
 // MARK: Contexts
 
 extension PersistentContainer {
-  /// The model whose objects the stores keep.
+  /// The model of the coordinator and its stores.
   public var managedObjectModel: ManagedObjectModel { persistentStoreCoordinator.managedObjectModel }
 
-  /// The main actor's context, which views show. What others save shows with the next fetch, and by itself where
+  /// The main actor's context, for views. It sees what other contexts save at the next fetch, or without a fetch if
   /// ``ManagedObjectContext/automaticallyMergesChangesFromParent`` is set.
   ///
   /// Its ``ManagedObjectContext/save()`` writes to the stores and returns when they are written;
@@ -153,18 +158,18 @@ extension PersistentContainer {
     return host
   }
 
-  /// Makes a context in the background, over the stores.
+  /// Makes a background context that reads from and saves to the stores.
   public func newBackgroundContext() -> BackgroundContext {
     BackgroundContext(persistentStoreCoordinator)
   }
 
-  /// Makes a context in the background that is a child of ``viewContext``: it sees the unsaved changes there, and its
-  /// ``ManagedObjectContext/save()`` makes its own changes unsaved changes of the view context.
+  /// Makes a background context that is a child of ``viewContext``: it sees the unsaved changes of the view context,
+  /// and its ``ManagedObjectContext/save()`` makes its own changes unsaved changes of the view context.
   @MainActor public func newBackgroundChildContext() -> BackgroundContext {
     BackgroundContext(parent: viewHost)
   }
 
-  /// Runs `body` with a new context in the background, and returns its result. It saves nothing by itself: call
+  /// Runs `body` with a new background context, and returns its result. It saves nothing by itself: call
   /// ``ManagedObjectContext/save()`` in `body`, or use ``write(to:_:)``, which saves what `body` leaves unsaved.
   public func performBackgroundTask<Result, Failure: Error>(
     _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
@@ -176,18 +181,19 @@ extension PersistentContainer {
 // MARK: Writing
 
 extension PersistentContainer {
-  /// Changes objects with a new context in the background, and saves them: ``performBackgroundTask(_:)`` with a save at its end.
+  /// Runs `body` with a new background context, and saves its changes: ``performBackgroundTask(_:)`` with a save at its
+  /// end.
   ///
   ///     try await container.write { context in
   ///       try context.insert(ToDo.self).memo = "Bread"
   ///     }
   ///
-  /// Where `body` throws, or the save, nothing is saved by this call, and the context goes with its changes. Where the view context cannot be saved
-  /// (``WriteDestination/viewContextAndStores``), the changes are unsaved ones of that.
+  /// If `body` or the save throws, this call saves nothing, and the context is discarded with its changes. If the view
+  /// context cannot be saved (``WriteDestination/viewContextAndStores``), the changes stay in it as unsaved changes.
   ///
   /// - Parameters:
   ///   - destination: how far the changes are saved.
-  ///   - body: what is done with a new context; no object gets out of it or in.
+  ///   - body: the closure that changes objects in the new context. Objects can neither enter nor leave it.
   /// - Throws: what `body` and ``ManagedObjectContext/save()`` throw.
   /// - Returns: what `body` returns.
   @discardableResult
@@ -209,13 +215,13 @@ extension PersistentContainer {
     return result
   }
 
-  /// Changes objects with a new context on the thread of the caller, and saves them to the stores: ``write(to:_:)`` for code that
-  /// is not asynchronous.
+  /// Runs `body` with a new context on the calling thread, and saves its changes to the stores: ``write(to:_:)`` for
+  /// synchronous code.
   ///
-  /// It waits for no actor, so nobody can wait for it in a circle; but it reads and writes files where it is called. The view context
-  /// sees what was saved as it sees what others save.
+  /// It waits for no actor, so it cannot deadlock; but it reads and writes files on the calling thread. The view
+  /// context sees the changes as it sees those that other contexts save.
   ///
-  /// - Parameter body: what is done with a new context; no object gets out of it.
+  /// - Parameter body: the closure that changes objects in the new context. Objects cannot leave it.
   /// - Throws: what `body` and ``ManagedObjectContext/save()`` throw.
   /// - Returns: what `body` returns.
   @discardableResult
@@ -232,7 +238,7 @@ extension PersistentContainer {
     destination == .stores ? newBackgroundContext() : await newBackgroundChildContext()
   }
 
-  /// Lets the view context have what was saved to it before the caller looks.
+  /// Publishes the changes that were saved to the view context, before the caller reads them.
   @MainActor private func takeChanges() {
     viewContext.publishChanges()
   }
@@ -240,32 +246,33 @@ extension PersistentContainer {
 
 // MARK: WriteDestination
 
-/// How far what ``PersistentContainer/write(to:_:)`` changes is saved.
+/// How far ``PersistentContainer/write(to:_:)`` saves its changes.
 public enum WriteDestination: String, Sendable, Hashable, CaseIterable {
-  /// To the stores, at once. Unsaved changes of the view context have no part in it.
+  /// Saves directly to the stores. Unsaved changes of the view context are not saved.
   case stores
-  /// To the view context, whose unsaved changes it becomes. Nothing is written before that is saved.
+  /// Makes the changes unsaved changes of the view context. Nothing is written until the view context is saved.
   case viewContext
-  /// Through the view context to the stores. What else the view context has to save is saved too.
+  /// Saves through the view context to the stores, together with the other unsaved changes of the view context.
   case viewContextAndStores
 }
 
 // MARK: Closing
 
 extension PersistentContainer {
-  /// Closes the stores for good. Saves that are under way are waited for; what is unsaved in contexts is not saved.
+  /// Closes the stores for good. It waits for saves that are under way; unsaved changes of contexts are not saved.
   ///
-  /// Contexts throw ``PersistenceError/Code/coordinatorClosed`` from then on; objects keep the values that they have read. Another container may
-  /// open the files.
+  /// From then on, contexts throw ``PersistenceError/Code/coordinatorClosed``, and objects keep the values that they
+  /// have read. Another container may open the files.
   public func close() {
     persistentStoreCoordinator.close()
   }
 
-  /// Closes the container and deletes the files of its stores, with all that they keep.
+  /// Closes the container and deletes the files of its stores, with everything in them.
   ///
-  /// What is there and is no store of its description is left, with an error.
+  /// A file that is not a store of its description's type is not deleted, and the call throws.
   ///
-  /// - Throws: why a file cannot be removed; those before it are gone then.
+  /// - Throws: the error of a file that cannot be removed. The files of the descriptions before it have been deleted
+  ///   then.
   public func destroyPersistentStores() async throws(PersistenceError) {
     try await WaitingWork.run { () throws(PersistenceError) in try self.destroyPersistentStoresAndWait() }
   }
@@ -282,7 +289,7 @@ extension PersistentContainer {
     }
   }
 
-  /// The store of a description where it is now.
+  /// Returns how to open the store of a description, at the place where its file is now.
   private func opening(
     of description: PersistentStoreDescription,
     in slot: StoreSlot

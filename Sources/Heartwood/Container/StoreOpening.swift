@@ -4,13 +4,13 @@ import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
 
-/// Opens the store of a description, after a migration where one is needed.
+/// Opens the store of a description, and migrates it first if that is needed.
 struct StoreOpening {
   let coordinator: PersistentStoreCoordinator
   let description: PersistentStoreDescription
   /// The file; nil for a store without one.
   let url: URL?
-  /// Where the model was found; nil where it was given.
+  /// The file or folder in which the model was found; nil if the model was passed.
   let modelURL: URL?
 
   func open(_ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {
@@ -29,16 +29,17 @@ struct StoreOpening {
     }
   }
 
-  /// What tells that a store is of another model, and stays so. A migration reads it with its own: what does not fit that is damaged.
+  /// The codes of errors that report a store of another model which could not be migrated. A migration reads the store
+  /// with the store's own model: a store that does not fit even that one is damaged.
   private var mismatches: Set<PersistenceError.Code> {
     description.shouldMigrateStoreAutomatically
       ? [.migrationModelMissing, .mappingModelMissing, .migrationFailed] : [.modelIncompatible]
   }
 
-  /// Whether the file tells that it is. One that does not fit the model although it tells of that one is damaged.
+  /// Whether the file's metadata names another model. A file that names this model and does not fit it is damaged.
   private var isOfAnotherModel: Bool {
     guard let url,
-      // try?: the store could not be opened, and that is thrown.
+      // try?: opening the store has failed already, and the caller throws that error.
       let metadata = try? coordinator.metadataForPersistentStore(
         type: description.type,
         at: url,
@@ -52,12 +53,13 @@ struct StoreOpening {
     )
   }
 
-  /// Most stores are of the model, which opening them finds out as it goes.
+  /// Opens the store, and migrates it only if that fails: most stores are of the current model.
   private func openMigrated(_ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {
     do {
       return try add()
     } catch let error where description.shouldMigrateStoreAutomatically && error.mayBeOfAnotherModel {
-      // The application may be unable to ask, and has to start: what is lost is logged, unless it has said that nothing may be.
+      // The application has to start and may be unable to ask its user, so losses are logged, unless its options forbid
+      // them.
       guard let migration = try migration(allowingLoss: true) else { throw error }
       _ = try withErrors("The store cannot be migrated.") { try migration.run(progress: progress) }
       return try add()
@@ -66,7 +68,7 @@ struct StoreOpening {
 
   private func add() throws(PersistenceError) -> PersistentStore {
     var options = description.options
-    // What it takes is looked for where it is needed.
+    // `openMigrated` migrates if it is needed, with the models that it finds.
     options[.shouldMigrateStoreAutomatically] = false
     return try withErrors("The store cannot be opened.") {
       try coordinator.addPersistentStore(
@@ -78,7 +80,7 @@ struct StoreOpening {
     }
   }
 
-  /// Makes a new store in the place of one of another model.
+  /// Replaces a store of another model by a new one.
   private func replace() throws(PersistenceError) -> PersistentStore {
     try destroy()
     return try add()
@@ -92,13 +94,13 @@ struct StoreOpening {
     }
   }
 
-  /// Whether there is a file, of whatever size, or another store that the URL leads to.
+  /// Returns whether the URL refers to a file of any size, or to a saved store that is not a file.
   private func isThere(_ url: URL) throws(PersistenceError) -> Bool {
     if url.isFileURL { return try coordinator.fileSystem.status(atPath: url.path) != nil }
     return try isSaved(url)
   }
 
-  /// Whether there is a store that has been saved.
+  /// Returns whether there is a store that has been saved.
   private func isSaved(_ url: URL) throws(PersistenceError) -> Bool {
     try withErrors("It cannot be found out whether there is a store.") {
       let request = try coordinator.request(type: description.type, at: url, options: description.options)
@@ -106,9 +108,9 @@ struct StoreOpening {
     }
   }
 
-  /// The migration that the store needs; nil where it needs none, or has not been saved yet.
+  /// Returns the migration that the store needs, or nil if it needs none or has not been saved yet.
   ///
-  /// - Parameter allowingLoss: whether it may drop records and values if the options do not say.
+  /// - Parameter allowingLoss: whether the migration may drop records and values if the options do not decide.
   func migration(allowingLoss: Bool? = nil) throws(PersistenceError) -> StoreMigration? {
     guard let url, try isSaved(url) else { return nil }
     return try withErrors("What the store needs to be migrated cannot be found.") {
@@ -121,7 +123,8 @@ struct StoreOpening {
     }
   }
 
-  /// The options, with the versions and the mapping models that lie where the model was found, unless others are given.
+  /// Returns the options, with the versions and the mapping models that lie beside the model, unless the options have
+  /// others.
   private func migrationOptions(_ allowingLoss: Bool?) throws -> StoreOptions {
     var options = description.options
     options[.allowsMigrationLoss] = options[.allowsMigrationLoss] ?? allowingLoss
@@ -152,13 +155,13 @@ struct StoreOpening {
 
 // MARK: StoreLocation
 
-/// Finds out where the store of a description is, or is to be.
+/// Finds the place of a description's store, or the place where it will be made.
 struct StoreLocation {
-  /// What the file is called where the description does not say.
+  /// The name of the file if the description has none.
   let name: String
   /// The container's folder.
   let directory: URL
-  /// Where it may lie from before, beside what the description lists.
+  /// A further folder to search after the description's ``PersistentStoreDescription/formerDirectories``.
   let formerDirectory: URL?
   let registry: StoreRegistry
   let fileSystem: any FileSystem
@@ -187,7 +190,7 @@ struct StoreLocation {
 
 // MARK: StoreSlot
 
-/// What has become of one of a container's descriptions so far.
+/// The state of one of a container's descriptions.
 enum StoreSlot: Sendable {
   case unloaded
   case loading
@@ -200,16 +203,16 @@ enum StoreSlot: Sendable {
 
 // MARK: DefaultDirectory
 
-/// Where an application of this platform keeps what belongs to its user.
+/// The folder in which an application on this platform keeps its user's files.
 package struct DefaultDirectory: Sendable {
   private let application: String
   private let environment: [String: String]
   private let home: URL
 
   /// - Parameters:
-  ///   - application: what the application's folder is called; nil means as the process.
-  ///   - environment: the variables of the process.
-  ///   - home: the folder of the user; nil means what the system tells.
+  ///   - application: the name of the application's folder; nil means the name of the process.
+  ///   - environment: the environment variables of the process.
+  ///   - home: the user's home folder; nil means the one that the system reports.
   package init(
     application: String? = nil,
     environment: [String: String] = ProcessInfo.processInfo.environment,
@@ -238,10 +241,10 @@ package struct DefaultDirectory: Sendable {
     #endif
   }
 
-  /// The folder where programs kept such files before there was a convention.
+  /// The hidden folder in which programs kept such files before the XDG convention.
   package var formerURL: URL { home.appending(path: ".\(application)") }
 
-  /// As the XDG Base Directory Specification has it: a relative path is as if it was not there.
+  /// The data folder of the XDG Base Directory Specification, which requires that a relative path is ignored.
   private var dataHome: URL {
     if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") { return URL(filePath: path) }
     return home.appending(path: ".local/share")

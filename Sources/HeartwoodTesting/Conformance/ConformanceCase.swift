@@ -1,14 +1,15 @@
 public import Heartwood
 
-/// One behaviour that a store must have, ready to be tried.
+/// A test of one behaviour that a store must have.
 public struct ConformanceCase: Sendable {
   /// What the store must do, in words.
   public let name: String
   /// The type that is tested.
   public let storeType: StoreType
-  /// What the behaviour needs that a store may lack.
+  /// The capabilities that the behaviour needs and a store may lack.
   public let requirements: [ConformanceRequirement]
-  /// The requirement that the store has declared it does not meet. Then the case is that it says so with the right error.
+  /// The requirement that the store has declared it does not meet; nil if it meets all. In this case the test checks
+  /// that the store refuses it with the right error.
   public let missing: ConformanceRequirement?
   private let body: @Sendable () throws -> Void
 
@@ -26,9 +27,9 @@ public struct ConformanceCase: Sendable {
     self.body = body
   }
 
-  /// Tries it, on files that are in memory or in a folder of their own, which is gone afterwards.
+  /// Runs the test, with files in memory or in a separate folder, which is removed afterwards.
   ///
-  /// - Throws: what was expected and what was found instead.
+  /// - Throws: a failure with what was expected and what was found instead.
   public func run() throws(ConformanceFailure) {
     do {
       try body()
@@ -49,9 +50,9 @@ extension ConformanceCase: CustomStringConvertible {
 
 // MARK: ConformanceFailure
 
-/// How a store fails a conformance case: what was expected, and what was found instead.
+/// The failure of a conformance case: what was expected, and what was found instead.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
-  /// The whole story, for a person.
+  /// A message for people, with what was expected and what was found.
   public let message: String
 
   init(_ message: String) {
@@ -64,25 +65,25 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
 
 // MARK: ConformanceReport
 
-/// What became of every behaviour that the kit tries on a store.
+/// The outcomes of all behaviours that the conformance kit tests on a store.
 ///
 ///     print(StoreConformance(JSONLinesStore.self, …).report())
 public struct ConformanceReport: Sendable {
-  /// What became of one behaviour.
+  /// The outcome of one behaviour.
   public enum Outcome: Sendable {
-    /// The store does what it must.
+    /// The store has the behaviour.
     case implemented
-    /// The store has declared that it lacks what the behaviour needs, and refuses it with the right error.
+    /// The store has declared that it lacks a requirement of the behaviour, and refuses it with the right error.
     case declined(ConformanceRequirement)
-    /// The store does something else, or does not refuse what it lacks.
+    /// The store does not have the behaviour, or does not refuse what it has declared to lack.
     case failed(ConformanceFailure)
   }
 
-  /// One behaviour.
+  /// A behaviour and its outcome.
   public struct Entry: Sendable {
     /// What the store must do, in words.
     public let name: String
-    /// What became of it.
+    /// The outcome of the behaviour.
     public let outcome: Outcome
   }
 
@@ -91,24 +92,24 @@ public struct ConformanceReport: Sendable {
   /// Every behaviour, in the order of the kit.
   public let entries: [Entry]
 
-  /// The names of what the store does.
+  /// The names of the behaviours that the store has.
   public var implemented: [String] {
     entries.compactMap { if case .implemented = $0.outcome { $0.name } else { nil } }
   }
 
-  /// What the store has declined, with what it lacks for it.
+  /// The behaviours that the store has declined, with the requirement that it lacks.
   public var declined: [(name: String, reason: ConformanceRequirement)] {
     entries.compactMap { if case .declined(let reason) = $0.outcome { ($0.name, reason) } else { nil } }
   }
 
-  /// What the store has failed, with what was expected and what was found.
+  /// The behaviours that the store has failed, with what was expected and what was found.
   public var failed: [(name: String, failure: ConformanceFailure)] {
     entries.compactMap { if case .failed(let failure) = $0.outcome { ($0.name, failure) } else { nil } }
   }
 }
 
 extension StoreConformance {
-  /// Tries every behaviour, and reports what became of it. It takes seconds.
+  /// Tests every behaviour, and returns the outcomes. It takes seconds.
   public func report() -> ConformanceReport {
     let entries = cases.map { testCase in
       do throws(ConformanceFailure) {
@@ -124,7 +125,7 @@ extension StoreConformance {
 }
 
 extension ConformanceReport: CustomStringConvertible {
-  /// A line with the numbers, and one for each behaviour that was declined or failed.
+  /// A line with the counts, and a line for each behaviour that was declined or failed.
   public var description: String {
     let summary =
       "\(storeType): \(implemented.count) implemented, \(declined.count) declined, \(failed.count) failed"

@@ -2,34 +2,34 @@ public import Heartwood
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// Something that a behaviour needs and a store may declare that it lacks.
+/// A requirement of a behaviour which a store may declare to lack.
 public enum ConformanceRequirement: Sendable, Hashable {
-  /// A place, so that the store outlives the process.
+  /// The store has a place, so that it outlives the process.
   case place
-  /// A file.
+  /// The store is a file.
   case file
-  /// Attributes of a type.
+  /// The store supports attributes of a type.
   case attributes(AttributeType)
-  /// Attributes of a type whose values have an order.
+  /// The store supports attributes of a type whose values have an order.
   case orderedAttributes
-  /// Records that are called by a kind of name.
+  /// The store supports a kind of reference for its records.
   case references(StoreCapabilities.ReferenceKind)
-  /// Records that lead to each other.
+  /// The store supports relationships between records.
   case relationships
-  /// A number of entities, abstract ones not counted.
+  /// The store supports a number of entities, not counting abstract ones.
   case entities(Int)
-  /// A place for the user's metadata.
+  /// The store keeps the application's own metadata.
   case userMetadata
-  /// The model in the file.
+  /// The file holds its model.
   case embeddedModel
-  /// The version of the model in the file.
+  /// The file holds the version of its model.
   case modelVersion
-  /// The saves of the store.
+  /// The store keeps a history of its saves.
   case history
 }
 
 extension ConformanceRequirement {
-  /// Whether the store has declared that it has this.
+  /// Returns whether the store has declared that it meets the requirement.
   func isMet(by conformance: StoreConformance) -> Bool {
     let capabilities = conformance.capabilities
     return switch self {
@@ -49,7 +49,7 @@ extension ConformanceRequirement {
 }
 
 extension ConformanceRequirement: CustomStringConvertible {
-  /// What is needed, in words.
+  /// The requirement, in words.
   public var description: String {
     switch self {
     case .place: "a place"
@@ -70,7 +70,7 @@ extension ConformanceRequirement: CustomStringConvertible {
 // MARK: Refusal
 
 extension ConformanceRequirement {
-  /// Fails unless the store refuses what it has declared that it lacks, before anything is written.
+  /// Fails unless the store refuses what it has declared to lack, before it writes anything.
   func expectRefusal(by conformance: StoreConformance) throws {
     let models = ModelMaker(conformance.capabilities)
     switch self {
@@ -120,7 +120,7 @@ extension ConformanceRequirement {
     let source = try bench.openInMemory()
     try source.insert([ReferenceNames.samples(of: kind)[0]], seed: 1)
     if conformance.reachesFilesItself {
-      // Whatever is converted to such a store gets references that it can have.
+      // Records that are converted to such a store get references of a kind that it supports.
       let expected = try source.contents()
       let found = try bench.reopened(try bench.convert(source)).contents()
       return try conformance.expectConverted(found, as: expected, "a store whose records had \(self)")

@@ -18,13 +18,13 @@ func expect<Value: Equatable>(
   }
 }
 
-/// The value where there is one; fails otherwise.
+/// Returns the value of an optional, or fails if it is nil.
 func unwrap<Value>(_ value: Value?, _ what: @autoclosure () -> String) throws(ConformanceFailure) -> Value {
   if let value { return value }
   throw ConformanceFailure("expected \(what()), found none")
 }
 
-/// Fails unless `body` throws a ``PersistenceError`` with one of `codes`, and returns that.
+/// Fails unless `body` throws a ``PersistenceError`` with one of `codes`, and returns the error.
 @discardableResult
 func expectError(
   _ codes: PersistenceError.Code...,
@@ -42,13 +42,13 @@ func expectError(
   throw ConformanceFailure("expected the error \(wanted) when \(what()), found none")
 }
 
-/// Fails unless two stores keep the same identifier, user's metadata and records, in order.
+/// Fails unless two stores have the same identifier, application metadata and records, in the same order.
 func expectSame(_ found: StoreContents, as expected: StoreContents, _ what: String) throws {
   guard let difference = firstDifference(expected, found) else { return }
   throw ConformanceFailure("expected \(what) to keep what was saved; \(difference)")
 }
 
-/// Fails unless a store keeps the old content or the new one, and the latter where the work is done.
+/// Fails unless a store has the old or the new contents; if the work is done, it must have the new ones.
 func expectSame(
   _ found: StoreContents,
   asOld old: StoreContents,
@@ -64,7 +64,7 @@ func expectSame(
   throw ConformanceFailure("expected \(what) \(when); from the new, \(fromNew); from the old, \(fromOld)")
 }
 
-/// The first thing in which two stores differ, with the values.
+/// Returns the first difference of two stores, with the values.
 private func firstDifference(_ expected: StoreContents, _ found: StoreContents) -> String? {
   guard let difference = ContentsComparison.firstDifference(expected, found) else { return nil }
   guard let entity = difference.entity, let property = difference.property, let position = difference.position else {
@@ -74,7 +74,7 @@ private func firstDifference(_ expected: StoreContents, _ found: StoreContents) 
   return "\(difference): expected \(values[0]), found \(values[1])"
 }
 
-/// Fails unless the bytes are the same; tells where they begin to differ.
+/// Fails unless the bytes are the same, and reports where they begin to differ.
 func expectSame(_ found: [UInt8], as expected: [UInt8], _ what: String) throws(ConformanceFailure) {
   if found == expected { return }
   let common = zip(found, expected).prefix { $0 == $1 }.count
@@ -82,14 +82,15 @@ func expectSame(_ found: [UInt8], as expected: [UInt8], _ what: String) throws(C
   throw ConformanceFailure("expected \(what) to be the same bytes; they differ from offset \(common) on; \(counts)")
 }
 
-/// Fails unless two stores keep the same records by their references, in whatever order.
+/// Fails unless two stores have the same records by their references, in any order.
 func expectSameRecords(_ found: StoreContents, as expected: StoreContents, _ what: String) throws {
   try ContentsDifferences(expected, found, matching: .reference).forEach { difference in
     throw ConformanceFailure("expected \(what) to keep what was saved; found a difference: \(brief(difference))")
   }
 }
 
-/// Fails unless two stores have the same records in the same versions: what has another version is another record to whoever saves.
+/// Fails unless two stores have the same records with the same versions: saves treat a record with another version as
+/// changed.
 func expectSameVersions(_ found: StoreContents, as expected: StoreContents, _ what: String) throws {
   for entity in expected.entities {
     for node in expected.nodes(of: entity) {
@@ -107,7 +108,7 @@ private func value(of property: String, _ entity: String, _ position: Int, in co
 }
 
 extension FaultInjectingFileSystem {
-  /// An operation in words, by its number, which is counted from 1.
+  /// Returns an operation in words, by its number, which begins at 1.
   func operation(_ number: Int) -> String { operations.dropFirst(number - 1).first.map { "\($0)" } ?? "none" }
 }
 
@@ -115,7 +116,7 @@ private func code(of error: any Error) -> String {
   (error as? PersistenceError)?.code.description ?? "\(type(of: error))"
 }
 
-/// The value as text, cut short where it is long.
+/// Returns the value as text, and cuts off long text.
 func brief(_ value: some Any) -> String {
   let text = "\(value)"
   let longest = 200

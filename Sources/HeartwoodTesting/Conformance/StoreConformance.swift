@@ -2,10 +2,10 @@ public import Heartwood
 public import HeartwoodFoundation
 import HeartwoodStore
 
-/// What the author of a store tells the conformance kit about it.
+/// Describes a store for the conformance kit, which tests it.
 ///
-/// The kit derives the rest from the ``StoreCapabilities`` that the store declares. Every behaviour is a case, a value that runs
-/// with any test library. With Swift Testing:
+/// The kit derives everything else from the ``StoreCapabilities`` that the store declares. Each behaviour is a case, a
+/// value that runs with any test library. With Swift Testing:
 ///
 ///     static let conformance = StoreConformance(
 ///       JSONLinesStore.self,
@@ -19,43 +19,45 @@ import HeartwoodStore
 ///     @Test(arguments: conformance.cases)
 ///     func conforms(_ testCase: ConformanceCase) throws { try testCase.run() }
 ///
-/// Stores that save piecemeal, each an `IncrementalStore`, are tried on files on the disk, and stopped at each step of a save. A store that is
-/// no file is described with its format and with URLs; the cases that are about files are left to others.
+/// An `IncrementalStore` is tested on files on the disk, and interrupted at each step of a save. Describe a store that
+/// is not a file by its format and a function that makes URLs; the cases about files are left out.
 ///
-/// No question has a default: what a store cannot do is said, and never overlooked.
-/// What the store has declared that it lacks is tried as well, and has to be refused with the right error.
+/// No parameter has a default value, so that no limitation of a store is overlooked. What the store has declared to
+/// lack is tested too: it has to be refused with the right error.
 public struct StoreConformance: Sendable {
-  /// The format that is tested. It need not be registered anywhere.
+  /// The format of the tested store. It need not be registered.
   public internal(set) var format: any StoreFormat
-  /// Whether a file of which any byte has changed or is missing is always refused, as one with checksums is.
+  /// Whether a file in which any byte has changed or is missing is always refused, as with checksums.
   public let detectsEveryChange: Bool
-  /// Whether the same content is always the same bytes, so that files can be compared and kept in version control.
+  /// Whether the same contents always give the same bytes, so that files can be compared and kept in version control.
   public let writesSameBytes: Bool
-  /// Whether a file tells with which version of its model it was written, as ``StoreMetadata/modelVersionHashes`` have it.
+  /// Whether a file holds the version of the model that it was written with, in ``StoreMetadata/modelVersionHashes``.
   public let tellsModelVersion: Bool
   var options: @Sendable (ManagedObjectModel) -> StoreOptions
-  /// Makes the URL of a store from a name; nil for stores that are files, or have no place.
+  /// The function that makes the URL of a store from a name; nil for stores that are files or have no place.
   private let makeURL: (@Sendable (String) -> URL)?
-  /// Where the folders of the case that runs are.
+  /// The folders of the running case.
   private var folders = ConformanceFolders()
   let refuses: @Sendable (PropertyValue, AttributeType) -> Bool
 
   /// Describes a store.
   ///
   /// - Parameters:
-  ///   - format: what makes the store.
-  ///   - url: makes the URL of a store from a name of small letters, digits and underscores that no other store has; nil for stores that are
-  ///     files, or have no place. The kit removes what it has made there: `IncrementalStoreFormat.removeStore(at:options:)`.
-  ///   - detectsEveryChange: whether a file of which any byte has changed or is missing is always refused. A store that says no
-  ///     may load a damaged file as something else, but must not trap.
-  ///   - writesSameBytes: whether the same content is always the same bytes. Encryption, for one, must not be so: an atomic store that
-  ///     says no has to write others each time.
-  ///   - tellsModelVersion: whether a file tells with which version of its model it was written, in
-  ///     ``StoreMetadata/modelVersionHashes``. One that does not is opened with any version that its records fit, and no migration of
-  ///     it is tried.
-  ///   - options: makes the options that a store of a model is opened with.
-  ///   - refuses: which values of the attribute types that the store declares it cannot hold all the same. They have to be refused
-  ///     with ``PersistenceError/Code/valueUnsupported``; every other value has to come back as it was.
+  ///   - format: the format of the store.
+  ///   - url: makes the URL of a store from a unique name of lower-case letters, digits and underscores; nil for stores
+  ///     that are files or have no place. The kit removes the stores that it has made:
+  ///     `IncrementalStoreFormat.removeStore(at:options:)`.
+  ///   - detectsEveryChange: whether a file in which any byte has changed or is missing is always refused. If false,
+  ///     the store may load a damaged file with other contents, but must not trap.
+  ///   - writesSameBytes: whether the same contents always give the same bytes. With encryption, for example, they must
+  ///     not: if false, an atomic store has to write different bytes each time.
+  ///   - tellsModelVersion: whether a file holds the version of the model that it was written with, in
+  ///     ``StoreMetadata/modelVersionHashes``. If false, a file is opened with any version that its records fit, and
+  ///     migrations are not tested.
+  ///   - options: makes the options to open a store of a model with.
+  ///   - refuses: returns whether the store cannot hold a value, although it supports the attribute's type. Such a
+  ///     value has to be refused with ``PersistenceError/Code/valueUnsupported``; every other value has to be read as
+  ///     it was saved.
   public init(
     _ format: any StoreFormat,
     at url: (@Sendable (_ name: String) -> URL)? = nil,
@@ -117,7 +119,7 @@ extension StoreConformance {
   /// The type that is tested.
   public var type: StoreType { typeDescription.type }
 
-  /// A case for each behaviour that a store must have.
+  /// The cases, one for each behaviour that a store must have.
   public var cases: [ConformanceCase] {
     registrationCases + metadataCases + newStoreCases + attributeCases + referenceCases + orderCases + entityCases
       + relationshipCases + editingCases + sameBytesCases + atomicityCases + conflictCases + uniquenessCases
@@ -128,15 +130,16 @@ extension StoreConformance {
 
   var typeDescription: StoreTypeDescription { format.typeDescription }
   var capabilities: StoreCapabilities { typeDescription.capabilities }
-  /// What is known of the files of stores; nil for stores that are none.
+  /// The description of the store's files; nil for stores that are not files.
   var fileFormat: (any FileFormat)? { isFile ? format as? any FileFormat : nil }
 
-  /// Whether stores are files.
+  /// Whether the stores are files.
   var isFile: Bool { capabilities.supports(.persistence) && makeURL == nil }
 
-  /// The URL of a store that is no file; nil if stores are files. The case removes what it has made there.
+  /// Returns the URL of a store that is not a file; nil if stores are files. The case removes the store that it has
+  /// made there.
   ///
-  /// - Parameter folder: the folder of the case, which no other case has.
+  /// - Parameter folder: the folder of the case, which is unique.
   func url(_ name: String, in folder: String) -> URL? {
     guard let makeURL else { return nil }
     let letters = folder.utf8.filter { Character(Unicode.Scalar($0)).isHexDigit }.suffix(16)
@@ -145,30 +148,30 @@ extension StoreConformance {
     return url
   }
 
-  /// Whether the store opens its files itself, and not through the framework's ``FileSystem``: they have to be on the disk.
+  /// Whether the store opens its files itself, and not through a ``FileSystem``, so that they have to be on the disk.
   var reachesFilesItself: Bool { capabilities.kind == .incremental }
 
-  /// Whether records have an order by themselves: a store that saves them piecemeal has them in that of their numbers, and in none if it calls them
-  /// otherwise.
+  /// Whether records have an order of their own. Those of an incremental store have the order of their numbers, or no
+  /// order if their references are not numbers.
   var ordersRecords: Bool { !reachesFilesItself || capabilities.referenceKinds.first == .integer }
 
-  /// A place for files: in memory where that can be.
+  /// Makes a place for files, in memory if possible.
   func makeDisk() throws -> ConformanceDisk { reachesFilesItself ? try makeFolder() : .memory() }
 
-  /// A place for files on the disk.
+  /// Makes a place for files on the disk.
   func makeFolder() throws -> ConformanceDisk { .folder(try folders.make()) }
 
-  /// Runs `body` with files in memory, where that can be, and then with files on the disk, where a store may do what the framework does
-  /// not see.
+  /// Runs `body` with files in memory, if possible, and then with files on the disk, which a store may access without
+  /// the framework.
   func withEachDisk(_ body: (ConformanceDisk) throws -> Void) throws {
     if !reachesFilesItself { try body(.memory()) }
     try body(try makeFolder())
   }
 
-  /// A case of this store.
+  /// Makes a case for this store.
   ///
-  /// - Parameter requirements: what the store must have declared for `body` to run. Otherwise the first that it lacks has to be
-  ///   refused.
+  /// - Parameter requirements: the requirements that the store must have declared for `body` to run. Otherwise the
+  ///   store has to refuse the first requirement that it lacks.
   func makeCase(
     _ name: String,
     needs requirements: ConformanceRequirement...,

@@ -6,15 +6,15 @@ public import HeartwoodStore
   #error("HeartwoodWrappers needs swift-crypto: add \"Encryption\" to the traits of your dependency on Heartwood.")
 #endif
 
-/// An atomic store whose file is encrypted: `Formats/Encrypted` specifies the file.
+/// An atomic store with an encrypted file, which `Formats/Encrypted` specifies.
 ///
 ///     try StoreRegistry.default.register(EncryptedStore<BinaryStore>.self)
 ///     var options = StoreOptions()
 ///     options[.encryptionKey] = try EncryptionKey(passphrase: "correct horse battery staple")
 ///     try coordinator.addPersistentStore(type: "EncryptedBinary", at: url, options: options)
 ///
-/// A wrong key is ``PersistenceError/Code/encryptionKeyWrong``, and a file of which any byte was changed, cut off or moved is
-/// ``PersistenceError/Code/fileCorrupt``.
+/// A wrong key throws ``PersistenceError/Code/encryptionKeyWrong``. If any byte of the file was changed, cut off or
+/// moved, opening it throws ``PersistenceError/Code/fileCorrupt``.
 public typealias EncryptedStore<Base: AtomicStore & StoreClass> = TransformedStore<Base, Encryption>
 
 /// Authenticated encryption: ChaCha20-Poly1305 (RFC 8439) in chunks, with keys that are new at each save.
@@ -33,7 +33,8 @@ public struct Encryption: FileTransform {
   private let key: EncryptionKey
   private let leavesMetadataReadable: Bool
 
-  /// Takes ``StoreOptionKey/encryptionKey`` and ``StoreOptionKey/leavesMetadataReadable``.
+  /// Makes the transform from the options ``StoreOptionKey/encryptionKey`` and
+  /// ``StoreOptionKey/leavesMetadataReadable``.
   ///
   /// - Throws: ``PersistenceError/Code/encryptionKeyMissing``.
   public init(options: StoreOptions) throws {
@@ -44,7 +45,7 @@ public struct Encryption: FileTransform {
     leavesMetadataReadable = options[.leavesMetadataReadable]
   }
 
-  /// Whether the file begins as an encrypted one of the `base` type.
+  /// Returns whether a file begins as an encrypted file of the `base` type.
   public static func recognizes(prefix: [UInt8], base: any StoreClass.Type) -> Bool {
     let type = Array(base.typeDescription.type.rawValue.utf8)
     return prefix.starts(with: EncryptionHeader.magic)
@@ -60,7 +61,8 @@ public struct Encryption: FileTransform {
 extension Encryption {
   /// Decrypts the file, on all processors.
   ///
-  /// - Throws: ``PersistenceError/Code/encryptionKeyWrong``, ``PersistenceError/Code/fileCorrupt`` with the offset of the chunk.
+  /// - Throws: ``PersistenceError/Code/encryptionKeyWrong``, and ``PersistenceError/Code/fileCorrupt`` with the offset
+  ///   of the damaged chunk.
   public func decode(_ file: StoreInput) throws -> FileBytes {
     let (header, keys, tag) = try open(file)
     guard header.fileLength == file.size else {
@@ -97,15 +99,15 @@ extension Encryption {
     return chunk
   }
 
-  /// Decrypts the chunks that are as they were written: each is authenticated by itself.
+  /// Decrypts the undamaged chunks: each chunk is authenticated separately.
   ///
-  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if the header is damaged, without which no chunk can be decrypted, and
-  ///   ``PersistenceError/Code/encryptionKeyWrong``.
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if the header is damaged, because then no chunk can be decrypted,
+  ///   and ``PersistenceError/Code/encryptionKeyWrong``.
   public func decodeSound(_ file: StoreInput) throws -> SoundBytes {
     let (header, keys, tag) = try open(file, isDamaged: true)
     let sealedLength = header.chunkLength + FileKeys.tagLength
     let present = min(header.chunkCount, (max(0, file.size - header.length) + sealedLength - 1) / sealedLength)
-    // try?: a chunk that is not as it was written is among the losses.
+    // try?: a damaged chunk is reported as a loss.
     let chunks = Parallel.map(present) { try? chunk($0, of: file, header, keys, tag) }
     let count = (chunks.lastIndex { $0 != nil } ?? -1) + 1
     var sound = SoundBytes(FileBytes(copying: []))
@@ -135,7 +137,7 @@ extension Encryption {
     return sound
   }
 
-  /// Chunks that are not as they were written, or missing.
+  /// Returns the loss of some chunks that are damaged or missing.
   private static func loss(
     _ header: EncryptionHeader,
     _ chunks: Range<Int>,
@@ -146,7 +148,7 @@ extension Encryption {
     let end = min(header.fileLength, header.length + chunks.upperBound * sealedLength)
     return .init(
       .fileParts,
-      // Of the end of a file, the store inside may not know that it is missing.
+      // The inner store may not notice that the end of its file is missing.
       count: chunks.upperBound == header.chunkCount ? nil : 0,
       byteRange: start..<end,
       reason: end <= file.size
@@ -155,7 +157,7 @@ extension Encryption {
     )
   }
 
-  /// The header, once it is certain that nobody altered it.
+  /// Reads the header, and checks that it was not altered.
   private func open(
     _ file: StoreInput,
     isDamaged: Bool = false
@@ -190,7 +192,8 @@ extension Encryption {
     }
   }
 
-  /// The metadata: readable ones where no key is given, else those that the key has opened.
+  /// Reads the metadata. Without a key, readable metadata are read and not checked; with a key, the header is checked
+  /// first.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata? {
     if options[.encryptionKey] == nil {
       let header = try EncryptionHeader.read(file).header
@@ -215,7 +218,7 @@ extension Encryption {
 extension Encryption {
   /// Encrypts the file, on all processors, with new keys.
   ///
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the header has no room for the metadata.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if the metadata are too long for the header.
   public func encode(_ bytes: FileBytes, of base: StoreType, _ metadata: StoreMetadata, to output: StoreOutput) throws {
     let salt = [UInt8].random(count: FileKeys.saltLength)
     let (master, derivation) = try masterForWriting()

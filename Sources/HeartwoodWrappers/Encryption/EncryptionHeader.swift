@@ -1,6 +1,6 @@
 import HeartwoodStore
 
-/// What stands before the encrypted chunks of a file: `Formats/Encrypted` specifies it.
+/// The header before the encrypted chunks of a file, which `Formats/Encrypted` specifies.
 struct EncryptionHeader: Sendable {
   static let magic: [UInt8] = Array("HWENC\r\n\u{1A}".utf8)
   static let version: UInt16 = 1
@@ -9,14 +9,14 @@ struct EncryptionHeader: Sendable {
   private static let lengthLimit = 1 << 24
   private static let chunkLengths = 1 << 12...1 << 26
 
-  /// How the key is made from a passphrase; nil where the file was locked with a key.
+  /// How the key is derived from a passphrase; nil if the file was encrypted with a key.
   var derivation: KeyDerivation?
   var fileSalt: [UInt8]
   var keyCheck: [UInt8]
   var chunkLength: Int
-  /// The length of the file inside.
+  /// The length of the inner file.
   var plainLength: Int
-  /// The type of the store inside.
+  /// The type of the inner store.
   var baseType: String
   var isMetadataReadable: Bool
   var metadata: [UInt8]
@@ -26,14 +26,15 @@ struct EncryptionHeader: Sendable {
 
   var chunkCount: Int { (plainLength + chunkLength - 1) / chunkLength }
 
-  /// How long a file with such a header is.
+  /// The length of a file with this header.
   var fileLength: Int { length + plainLength + chunkCount * FileKeys.tagLength }
 }
 
 // MARK: Writing
 
 extension EncryptionHeader {
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the metadata are so long that no reader would take the header.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if the metadata are so long that readers would refuse the
+  ///   header.
   func checkLength() throws(PersistenceError) {
     guard length > Self.lengthLimit else { return }
     throw PersistenceError(
@@ -68,8 +69,8 @@ extension EncryptionHeader {
 // MARK: Reading
 
 extension EncryptionHeader {
-  /// A header, its bytes and the tag behind them. Nothing in it may be believed before the tag is checked, but that it makes
-  /// nobody read behind the end of the file.
+  /// Returns a header, its bytes and the tag after them. Do not trust it before the tag is checked, except that its
+  /// lengths stay within the file.
   ///
   /// - Parameter isDamaged: whether the file may be shorter than the header says.
   static func read(
@@ -102,7 +103,7 @@ extension EncryptionHeader {
     return (header, Array(all.dropLast(tagLength)), Array(all.suffix(tagLength)))
   }
 
-  /// - Parameter bytes: as many as the header says that it has, with its tag.
+  /// - Parameter bytes: the header with its tag, of the length that the header gives.
   private init(_ bytes: [UInt8], _ file: StoreInput, isDamaged: Bool) throws(PersistenceError) {
     derivation = try Self.derivation(bytes, file)
     isMetadataReadable = bytes[20] == 1
@@ -115,7 +116,7 @@ extension EncryptionHeader {
     guard Self.chunkLengths.contains(chunkLength) else {
       throw Self.fault(.fileCorrupt, "The length of a chunk is wrong.", file, at: 88)
     }
-    // Half of the numbers are more than any file is long.
+    // Half of the numbers are greater than the length of any file.
     guard plainLength <= (isDamaged ? UInt64(Int.max / 2) : UInt64(file.size)) else {
       throw Self.fault(.fileCorrupt, "The file is shorter than what it should hold.", file, at: 96)
     }
@@ -161,7 +162,7 @@ extension [UInt8] {
     Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
   }
 
-  /// The number at `offset`, where there are as many bytes.
+  /// Returns the number at `offset`, which must be within the bytes.
   fileprivate func littleEndian<Value: FixedWidthInteger>(at offset: Int, as _: Value.Type) -> Value {
     self[offset..<(offset + MemoryLayout<Value>.size)].reversed().reduce(0) { $0 << 8 | Value(truncatingIfNeeded: $1) }
   }

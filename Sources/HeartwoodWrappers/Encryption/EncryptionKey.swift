@@ -4,14 +4,14 @@ public import HeartwoodFoundation
 public import HeartwoodStore
 import Synchronization
 
-/// What an encrypted store is locked with: a key, or a passphrase that a key is made from.
+/// The key of an encrypted store, or a passphrase from which the key is derived.
 ///
 ///     options[.encryptionKey] = try EncryptionKey(passphrase: "correct horse battery staple")
 ///
-/// Nothing of it is printed, so that it does not get into logs. Keys of bytes are equal where the bytes are; one of a passphrase is equal to its
-/// copies only.
+/// It is never printed, so that it does not get into logs. Keys of bytes are equal if the bytes are equal; a key of a
+/// passphrase is equal only to its copies.
 public struct EncryptionKey: Sendable, Equatable {
-  /// How many bytes a key has.
+  /// The number of bytes of a key.
   public static let byteCount = 32
 
   enum Secret: Sendable, Equatable {
@@ -29,9 +29,9 @@ public struct EncryptionKey: Sendable, Equatable {
 
   let secret: Secret
 
-  /// A key of 32 bytes, which should be random.
+  /// Makes a key of 32 bytes, which should be random.
   ///
-  /// - Throws: ``PersistenceError/Code/encryptionKeyUnusable`` where there are more or fewer.
+  /// - Throws: ``PersistenceError/Code/encryptionKeyUnusable`` if there are more or fewer bytes.
   public init(bytes: Data) throws(PersistenceError) {
     guard bytes.count == Self.byteCount else {
       throw PersistenceError(
@@ -43,10 +43,11 @@ public struct EncryptionKey: Sendable, Equatable {
     secret = .key(SymmetricKey(data: bytes))
   }
 
-  /// A passphrase, from which each file's key is made with scrypt (RFC 7914); that takes some tenths of a second and 128 MiB once
-  /// for each file that is opened. Keep the value and use it again, since it remembers what it has made.
+  /// Makes a key from a passphrase. The key of each file is derived from it with scrypt (RFC 7914), which takes a few
+  /// tenths of a second and 128 MiB of memory once for each file that is opened. Keep the value and reuse it, because
+  /// it caches the derived keys.
   ///
-  /// - Throws: ``PersistenceError/Code/encryptionKeyUnusable`` where it is empty.
+  /// - Throws: ``PersistenceError/Code/encryptionKeyUnusable`` if the passphrase is empty.
   public init(passphrase: String) throws(PersistenceError) {
     guard !passphrase.isEmpty else { throw PersistenceError(.encryptionKeyUnusable, "The passphrase is empty.") }
     secret = .passphrase(Passphrase(passphrase))
@@ -54,29 +55,29 @@ public struct EncryptionKey: Sendable, Equatable {
 }
 
 extension EncryptionKey: CustomStringConvertible, CustomReflectable {
-  /// No more than that it is a key.
+  /// The name of the type, and nothing of the key.
   public var description: String { "EncryptionKey" }
-  /// Nothing.
+  /// An empty mirror, so that the key is not printed.
   public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension StoreOptionKey<EncryptionKey?> {
-  /// What an encrypted store is locked with. It is needed to open one, and to read its model.
+  /// The key of an encrypted store. It is needed to open the store and to read its model.
   public static let encryptionKey = StoreOptionKey("encryptionKey")
 }
 
 extension StoreOptionKey<Bool> {
-  /// Whether an encrypted store leaves its metadata readable to everybody; then they are read without a key, and nobody has made
-  /// sure that they were not altered. Off by default: they are encrypted.
+  /// Whether an encrypted store leaves its metadata readable. Then anyone can read them without a key, and without a
+  /// key it is not checked that they were not altered. Off by default, so that they are encrypted.
   public static let leavesMetadataReadable = StoreOptionKey("leavesMetadataReadable", default: false)
 }
 
 // MARK: Passphrase
 
-/// How a key is made from a passphrase: the parameters of scrypt (RFC 7914), which a file tells.
+/// The parameters of scrypt (RFC 7914) with which a key is derived from a passphrase, as they are written in a file.
 struct KeyDerivation: Sendable, Hashable {
   static let saltLength = 16
-  /// How much memory a file may make a reader take.
+  /// The greatest amount of memory that a file may require from a reader.
   private static let memoryLimit = 1 << 30
   private static let greatestParallelism = 16
   /// swift-crypto allows scrypt one page of memory beyond its table, which has no room for two larger blocks.
@@ -88,15 +89,16 @@ struct KeyDerivation: Sendable, Hashable {
   var blockSize: UInt8
   var parallelism: UInt8
 
-  /// A new salt, with parameters that make guessing dear: 128 MiB and some tenths of a second for each guess.
+  /// Returns a new salt, with parameters that make guessing expensive: 128 MiB and a few tenths of a second for each
+  /// guess.
   static func fresh() -> KeyDerivation {
     KeyDerivation(salt: .random(count: saltLength), logarithmOfRounds: 17, blockSize: 8, parallelism: 1)
   }
 
-  /// Whether a reader can be asked to do that.
+  /// Whether the parameters are within the limits for a reader.
   var isReasonable: Bool {
     let (memory, overflow) = (128 * Int(blockSize)).multipliedReportingOverflow(by: rounds)
-    // RFC 7914 has fewer rounds than 2 to the power of 16 times the size of a block.
+    // RFC 7914 requires fewer rounds than 2 to the power of 16 times the block size.
     guard (1...24).contains(logarithmOfRounds), Int(logarithmOfRounds) < 16 * Int(blockSize) else { return false }
     return !overflow && memory <= Self.memoryLimit && blockSize <= Self.greatestBlockSize
       && (1...Self.greatestParallelism).contains(Int(parallelism))
@@ -105,18 +107,19 @@ struct KeyDerivation: Sendable, Hashable {
   var rounds: Int { 1 << min(Int(logarithmOfRounds), 32) }
 }
 
-/// A passphrase, and the keys that were made from it.
+/// A passphrase, and the keys that were derived from it.
 final class Passphrase: Sendable {
   private let text: String
   private let keys = Mutex<[KeyDerivation: SymmetricKey]>([:])
-  /// How the keys of files are made that are written with this passphrase. The salt of each file is new nevertheless.
+  /// The parameters for files that are written with this passphrase. Each file still has a new salt.
   let derivationForWriting = KeyDerivation.fresh()
 
   init(_ text: String) {
     self.text = text
   }
 
-  /// The key by `derivation`, which must be reasonable; made once. Others wait meanwhile, instead of taking as much memory again.
+  /// Returns the key for `derivation`, whose parameters must be within the limits. It is derived once; other callers
+  /// wait meanwhile, instead of using the same amount of memory again.
   func key(_ derivation: KeyDerivation) throws -> SymmetricKey {
     try keys.withLock { keys in
       if let key = keys[derivation] { return key }
@@ -135,7 +138,7 @@ final class Passphrase: Sendable {
 }
 
 extension [UInt8] {
-  /// Random bytes from the system.
+  /// Returns random bytes from the system.
   static func random(count: Int) -> [UInt8] {
     var random = SystemRandomNumberGenerator()
     return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
@@ -144,13 +147,14 @@ extension [UInt8] {
 
 // MARK: FileKeys
 
-/// The keys of one file, each for one purpose, made from the master key and the file's salt with HKDF-SHA256 (RFC 5869).
+/// The keys of one file, each for one purpose, derived from the master key and the file's salt with HKDF-SHA256 (RFC
+/// 5869).
 struct FileKeys: Sendable {
   static let saltLength = 32
   static let checkLength = 16
   static let tagLength = 16
 
-  /// Tells whether the master key is that of the file.
+  /// The bytes that show whether the master key is that of the file.
   let check: [UInt8]
   private let header: SymmetricKey
   private let metadata: SymmetricKey
@@ -173,7 +177,7 @@ struct FileKeys: Sendable {
 }
 
 extension FileKeys {
-  /// What makes sure that nobody has altered the header.
+  /// Returns the authentication tag of the header.
   func tag(ofHeader bytes: [UInt8]) -> [UInt8] {
     Array(HMAC<SHA256>.authenticationCode(for: bytes, using: header))
   }
@@ -186,20 +190,20 @@ extension FileKeys {
     try Self.seal(bytes, metadata, number: 0, binding: [])
   }
 
-  /// The metadata, or nil where they were altered.
+  /// Decrypts the metadata, or returns nil if they were altered.
   func openMetadata(_ sealed: [UInt8]) -> [UInt8]? {
-    // try?: nil says that it was altered, and callers throw that.
+    // try?: nil means that it was altered, and callers throw.
     sealed.withUnsafeBytes { try? Self.open($0, metadata, number: 0, binding: []) }.map { Array($0) }
   }
 
-  /// Encrypts a chunk of the file inside, in its place and with its header only.
+  /// Encrypts a chunk of the inner file, which can be decrypted only at the same position and with the same header.
   func seal(_ chunk: UnsafeRawBufferPointer, number: Int, header tag: [UInt8]) throws -> [UInt8] {
     try Self.seal(Data(chunk), data, number: number, binding: tag)
   }
 
-  /// Decrypts a chunk, or nil where it was altered or moved.
+  /// Decrypts a chunk, or returns nil if it was altered or moved.
   func open(_ sealed: UnsafeRawBufferPointer, number: Int, header tag: [UInt8]) -> Data? {
-    // try?: nil says that it was altered or moved, and callers throw that.
+    // try?: nil means that it was altered or moved, and callers throw.
     try? Self.open(sealed, data, number: number, binding: tag)
   }
 
@@ -228,7 +232,7 @@ extension FileKeys {
     return try ChaChaPoly.open(box, using: key, authenticating: binding)
   }
 
-  /// Four zero bytes and the number. No key is used for two files, so no nonce is used twice with one.
+  /// Returns four zero bytes and the number. No key is used for two files, so no nonce is used twice with a key.
   private static func nonce(_ number: Int) throws -> ChaChaPoly.Nonce {
     let bytes = withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0) }
     return try ChaChaPoly.Nonce(data: [0, 0, 0, 0] + bytes)

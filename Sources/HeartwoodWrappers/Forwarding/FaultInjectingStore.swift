@@ -2,7 +2,8 @@ public import HeartwoodModel
 public import HeartwoodStore
 import Synchronization
 
-/// Any atomic store, which fails where a test wants it to: an application sees what it does when loading or saving goes wrong.
+/// Wraps an atomic store that fails when a test asks for it, to test how an application handles failures of loading and
+/// saving.
 ///
 ///     try registry.register(FaultInjectingStore<CSVStore>.self)
 ///     let faults = StoreFaults()
@@ -10,7 +11,7 @@ import Synchronization
 ///     try coordinator.addPersistentStore(type: "FaultInjectingCSV", at: url, options: options)
 ///     faults.fail(.save, afterByteCount: 100, with: PersistenceError(.fileWriteFailed, "The disk is full."))
 ///
-/// Without the option it does what the store inside does. For faults of the disk itself there is `FaultInjectingFileSystem`.
+/// Without the option it does what the inner store does. For faults of the disk itself use `FaultInjectingFileSystem`.
 public final class FaultInjectingStore<Base: AtomicStore & StoreClass>: ForwardingStore {
   /// `FaultInjecting`.
   public static var name: String { "FaultInjecting" }
@@ -20,26 +21,26 @@ public final class FaultInjectingStore<Base: AtomicStore & StoreClass>: Forwardi
   private let base: Base
   private let faults: StoreFaults?
 
-  /// Makes the store inside.
+  /// Makes the inner store.
   public init(_ setup: StoreSetup) throws {
     base = try Base(setup)
     faults = setup.options[.storeFaults]
   }
 
-  /// Lets the store inside load the file, or fails.
+  /// Makes the inner store load the file, or fails.
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     try faults?.admit(.load)
     try base.load(file, into: loader)
     loader.metadata.storeType = Self.typeDescription.type
   }
 
-  /// Lets the store inside validate, or fails.
+  /// Makes the inner store validate the contents, or fails.
   public func validate(_ contents: StoreContents) throws {
     try faults?.admit(.validate)
     try base.validate(contents)
   }
 
-  /// Lets the store inside save, or writes some bytes and fails.
+  /// Makes the inner store save, or writes some bytes and fails.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     let type = contents.metadata.storeType
     contents.metadata.storeType = Base.typeDescription.type
@@ -51,7 +52,7 @@ public final class FaultInjectingStore<Base: AtomicStore & StoreClass>: Forwardi
 }
 
 extension FaultInjectingStore {
-  /// Asks the store inside, or fails.
+  /// Reads the metadata with the inner store, or fails.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     try options[.storeFaults]?.admit(.readMetadata)
     var metadata = try Base.readMetadata(from: file, options: options)
@@ -59,7 +60,7 @@ extension FaultInjectingStore {
     return metadata
   }
 
-  /// Asks the store inside, or fails.
+  /// Reads the model with the inner store, or fails.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     try options[.storeFaults]?.admit(.readModel)
     return try Base.readModel(from: file, options: options)
@@ -67,7 +68,7 @@ extension FaultInjectingStore {
 }
 
 extension FaultInjectingStore: SalvagingStore {
-  /// Lets the store inside read what is sound, or fails.
+  /// Makes the inner store read the undamaged records, or fails.
   public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
     try faults?.admit(.load)
     try salvage.read(base, from: file, options: StoreOptions())
@@ -76,9 +77,9 @@ extension FaultInjectingStore: SalvagingStore {
 
 // MARK: StoreFaults
 
-/// The faults that a test has in store for a ``FaultInjectingStore``, and what the store has done so far.
+/// The faults that a test wants in a ``FaultInjectingStore``, and the operations of the store so far.
 public final class StoreFaults: Sendable {
-  /// Something that a store does.
+  /// An operation of a store.
   public enum Operation: Sendable, Hashable {
     /// Reading the metadata of a file without its records.
     case readMetadata
@@ -86,7 +87,7 @@ public final class StoreFaults: Sendable {
     case readModel
     /// Reading all records of a file.
     case load
-    /// Checking what is to be saved, before anything is written.
+    /// Validating the contents before anything is written.
     case validate
     /// Writing the file.
     case save
@@ -105,17 +106,18 @@ public final class StoreFaults: Sendable {
 
   private let state = Mutex(State())
 
-  /// Makes faults of which there are none yet.
+  /// Makes an empty list of faults.
   public init() {}
 
-  /// What the store was asked to do, in order, whether it failed or not.
+  /// The operations that the store was asked to do, in order, including those that failed.
   public var operations: [Operation] { state.withLock { $0.operations } }
 
-  /// Lets the next `operation` fail, and only that. Several faults of one operation come one after the other.
+  /// Makes the next `operation` fail, but not later ones. Several faults for the same operation apply one after the
+  /// other.
   ///
   /// - Parameters:
-  ///   - byteCount: how many bytes of nonsense are written before a save fails.
-  ///   - error: what is thrown.
+  ///   - byteCount: the number of arbitrary bytes that are written before a save fails.
+  ///   - error: the error to throw.
   public func fail(
     _ operation: Operation,
     afterByteCount byteCount: Int = 0,
@@ -124,7 +126,7 @@ public final class StoreFaults: Sendable {
     state.withLock { $0.faults.append(Fault(operation: operation, byteCount: max(0, byteCount), error: error)) }
   }
 
-  /// Counts an operation, and takes the fault that it is to have.
+  /// Records an operation, and removes and returns its fault.
   func take(_ operation: Operation) -> Fault? {
     state.withLock { state in
       state.operations.append(operation)
@@ -138,6 +140,6 @@ public final class StoreFaults: Sendable {
 }
 
 extension StoreOptionKey<StoreFaults?> {
-  /// Where a ``FaultInjectingStore`` is to fail.
+  /// The faults of a ``FaultInjectingStore``.
   public static let storeFaults = StoreOptionKey("storeFaults")
 }

@@ -1,23 +1,24 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// A store around another one, whose file it leaves as it is: it is told by what the store inside says, under a type string of its
-/// own.
+/// A store that wraps another one and does not change its file. It has the description of the inner store, with another
+/// type string.
 ///
-/// What a wrapper adds, it does in `load`, `validate` and `save`; all that is read without opening goes to the store inside.
+/// A wrapper does its work in `load`, `validate` and `save`. Functions that read a file without opening it are
+/// forwarded to the inner store.
 public protocol ForwardingStore: AtomicStore, StoreClass {
-  /// The store inside.
+  /// The inner store.
   associatedtype Base: AtomicStore & StoreClass
 
-  /// What goes before the type string of the store inside: `"Logging"` makes `"LoggingCSV"`.
+  /// The prefix for the type string of the inner store: `"Logging"` makes `"LoggingCSV"`.
   static var name: String { get }
 
-  /// What goes before the display name of the store inside.
+  /// The prefix for the display name of the inner store.
   static var displayName: String { get }
 }
 
 extension ForwardingStore {
-  /// What the store inside says, under a type string and a display name of its own.
+  /// The description of the inner store, with another type string and display name.
   public static var typeDescription: StoreTypeDescription {
     let base = Base.typeDescription
     return StoreTypeDescription(
@@ -29,30 +30,30 @@ extension ForwardingStore {
     )
   }
 
-  /// Asks the store inside.
+  /// Returns whether the inner store recognizes the file.
   public static func recognizes(prefix: [UInt8]) -> Bool { Base.recognizes(prefix: prefix) }
 
-  /// Asks the store inside.
+  /// Whether files of the inner store are never written.
   public static var isReadOnly: Bool { Base.isReadOnly }
 
-  /// Asks the store inside.
+  /// Reads the metadata with the inner store, and replaces the type.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     var metadata = try Base.readMetadata(from: file, options: options)
     metadata.storeType = typeDescription.type
     return metadata
   }
 
-  /// Asks the store inside.
+  /// Reads the model with the inner store.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     try Base.readModel(from: file, options: options)
   }
 
-  /// Asks the store inside.
+  /// Makes a model from the records with the inner store.
   public static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     try Base.inferModel(from: file, options: options)
   }
 
-  /// Asks the store inside.
+  /// Reads the format version with the inner store.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
     try Base.readFormatVersion(from: file, options: options)
   }
@@ -61,7 +62,7 @@ extension ForwardingStore {
 // MARK: Form
 
 extension ForwardingStore {
-  /// Asks the store inside, if its files have several forms.
+  /// Returns the inner store's options, if its files have several forms.
   public static func options(
     _ options: StoreOptions,
     keepingFormOf file: StoreInput,
@@ -73,34 +74,34 @@ extension ForwardingStore {
 
 // MARK: ReadOnlyStore
 
-/// Any atomic store, of which no file is ever written, replaced or removed: for files that belong to somebody else.
+/// Wraps an atomic store whose files are never written, replaced or removed, such as files of another program.
 ///
-/// Unlike the option ``StoreOptionKey/isReadOnly``, which whoever opens a store may leave out, this holds wherever the type is
-/// used. Whoever names the type of the store inside may write the file.
+/// Unlike the option ``StoreOptionKey/isReadOnly``, which a caller may leave out, this applies wherever the type is
+/// used. A caller that uses the type of the inner store can write the file.
 public final class ReadOnlyStore<Base: AtomicStore & StoreClass>: ForwardingStore {
   /// `ReadOnly`.
   public static var name: String { "ReadOnly" }
   /// `Read-only`.
   public static var displayName: String { "Read-only" }
-  /// True: the files belong to somebody else.
+  /// True: the files are never written.
   public static var isReadOnly: Bool { true }
 
   private let base: Base
   private let path: String?
 
-  /// Makes the store inside.
+  /// Makes the inner store.
   public init(_ setup: StoreSetup) throws {
     base = try Base(setup)
     path = setup.path
   }
 
-  /// Lets the store inside load the file.
+  /// Makes the inner store load the file.
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     try base.load(file, into: loader)
     loader.metadata.storeType = Self.typeDescription.type
   }
 
-  /// Refuses: nothing is ever written.
+  /// Throws, because nothing is ever written.
   ///
   /// - Throws: ``PersistenceError/Code/storeReadOnly``.
   public func validate(_ contents: StoreContents) throws {
@@ -112,14 +113,14 @@ public final class ReadOnlyStore<Base: AtomicStore & StoreClass>: ForwardingStor
     )
   }
 
-  /// Refuses as ``validate(_:)`` does.
+  /// Throws as ``validate(_:)`` does.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     try validate(contents)
   }
 }
 
 extension ReadOnlyStore: SalvagingStore {
-  /// Lets the store inside read what is sound.
+  /// Makes the inner store read the undamaged records.
   public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
     try salvage.read(base, from: file, options: StoreOptions())
   }

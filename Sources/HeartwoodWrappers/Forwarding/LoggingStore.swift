@@ -1,10 +1,10 @@
 public import HeartwoodStore
 public import Logging
 
-/// Any atomic store, which logs what it does: each loading and saving with the path, the number of records and bytes and the
-/// time, as a message of level `info`; each failure as one of level `error`. Values are never logged.
+/// Wraps an atomic store and logs its operations: each load and save with the path, the number of records and bytes,
+/// and the time, at the level `info`; each failure at the level `error`. Values are never logged.
 ///
-/// The option ``StoreOptionKey/storeLogger`` says where messages go.
+/// The option ``StoreOptionKey/storeLogger`` sets the logger.
 public final class LoggingStore<Base: AtomicStore & StoreClass>: ForwardingStore {
   /// `Logging`.
   public static var name: String { "Logging" }
@@ -14,13 +14,13 @@ public final class LoggingStore<Base: AtomicStore & StoreClass>: ForwardingStore
   private let base: Base
   private let log: StoreLog
 
-  /// Makes the store inside.
+  /// Makes the inner store.
   public init(_ setup: StoreSetup) throws {
     base = try Base(setup)
     log = StoreLog(setup.options, Base.typeDescription.type, path: setup.path ?? "-")
   }
 
-  /// Logs what the store inside loads.
+  /// Makes the inner store load the file, and logs it.
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     try log.log("load") {
       try base.load(file, into: loader)
@@ -30,12 +30,12 @@ public final class LoggingStore<Base: AtomicStore & StoreClass>: ForwardingStore
     loader.metadata.storeType = Self.typeDescription.type
   }
 
-  /// Logs where the store inside refuses.
+  /// Makes the inner store validate the contents, and logs a failure.
   public func validate(_ contents: StoreContents) throws {
     try log.log("validate") { try base.validate(contents) }
   }
 
-  /// Logs what the store inside saves.
+  /// Makes the inner store save, and logs it.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     let type = contents.metadata.storeType
     contents.metadata.storeType = Base.typeDescription.type
@@ -50,7 +50,7 @@ public final class LoggingStore<Base: AtomicStore & StoreClass>: ForwardingStore
 }
 
 extension LoggingStore {
-  /// Logs that the store inside reads its metadata.
+  /// Makes the inner store read the metadata, and logs it.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     var metadata = try StoreLog(options, Base.typeDescription.type, path: file.path).log("metadata") {
       try Base.readMetadata(from: file, options: options)
@@ -59,7 +59,7 @@ extension LoggingStore {
     return metadata
   }
 
-  /// Logs that the metadata are written over.
+  /// Returns the inner store's patches that overwrite the metadata, and logs the operation.
   public static func metadataPatches(
     _ metadata: StoreMetadata,
     in file: StoreInput,
@@ -74,7 +74,7 @@ extension LoggingStore {
 }
 
 extension LoggingStore: SalvagingStore {
-  /// Logs that the store inside reads what is sound.
+  /// Makes the inner store read the undamaged records, and logs it.
   public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
     try log.log("salvage") {
       try salvage.read(base, from: file, options: StoreOptions())
@@ -87,8 +87,8 @@ extension LoggingStore: SalvagingStore {
 // MARK: StoreLog
 
 extension StoreOptionKey<Logger?> {
-  /// Where a ``LoggingStore`` logs what it does. Without it, that is a logger with the label `heartwood.store`, whose messages go where the
-  /// application's logging system sends them.
+  /// The logger of a ``LoggingStore``. By default it is a logger with the label `heartwood.store` in the application's
+  /// logging system.
   ///
   ///     var options = StoreOptions()
   ///     options[.storeLogger] = Logger(label: "store.todos")
@@ -96,7 +96,7 @@ extension StoreOptionKey<Logger?> {
   public static let storeLogger = StoreOptionKey("storeLogger")
 }
 
-/// Logs what the store inside a ``LoggingStore`` does.
+/// Logs the operations of the store inside a ``LoggingStore``.
 private struct StoreLog {
   private let logger: Logger
   private let type: StoreType
@@ -107,7 +107,7 @@ private struct StoreLog {
     (self.type, self.path) = (type, path)
   }
 
-  /// Runs `body`, and logs what it did and how long it took, or how it failed.
+  /// Runs `body`, and logs its result and duration, or its error.
   func log<Result>(
     _ action: String,
     _ body: () throws -> Result,

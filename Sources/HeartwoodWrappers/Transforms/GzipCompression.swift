@@ -1,11 +1,12 @@
 public import HeartwoodStore
 
-/// An atomic store whose file is compressed with gzip (RFC 1952), so that `gunzip` makes the file inside of it.
+/// An atomic store whose file is compressed with gzip (RFC 1952), so that `gunzip` extracts the inner file.
 ///
 ///     try StoreRegistry.default.register(CompressedStore<CSVStore>.self)
 ///     try coordinator.addPersistentStore(at: URL(filePath: "todo.csv.gz"))
 ///
-/// Any gzip file is read, also with zeros behind its end, as tapes leave them. One that this store wrote is in members of 1 MiB, which are compressed and read on all processors.
+/// Any gzip file can be read, also with zeros after its end, as tapes leave them. The files that this store writes have
+/// members of 1 MiB, which are compressed and expanded on all processors.
 public typealias CompressedStore<Base: AtomicStore & StoreClass> = TransformedStore<Base, GzipCompression>
 
 /// Compression with gzip (RFC 1952).
@@ -24,9 +25,10 @@ public struct GzipCompression: FileTransform {
   let lengthLimit: Int
   private let level: Int32
 
-  /// Takes ``StoreOptionKey/maximumExpandedLength`` and ``StoreOptionKey/compressionLevel``.
+  /// Makes the transform from the options ``StoreOptionKey/maximumExpandedLength`` and
+  /// ``StoreOptionKey/compressionLevel``.
   ///
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the level is none.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if the level is not from 1 to 9.
   public init(options: StoreOptions) throws {
     lengthLimit = options[.maximumExpandedLength]
     let level = options[.compressionLevel]
@@ -40,7 +42,7 @@ public struct GzipCompression: FileTransform {
     self.level = Int32(level)
   }
 
-  /// Whether the file begins as a gzip file, and what is in it as one of the `base` type.
+  /// Returns whether a file begins as a gzip file, and its contents as a file of the `base` type.
   public static func recognizes(prefix: [UInt8], base: any StoreClass.Type) -> Bool {
     guard prefix.starts(with: GzipMember.magic) else { return false }
     let inside = GzipMember.beginning(of: prefix)
@@ -49,8 +51,9 @@ public struct GzipCompression: FileTransform {
 
   /// Expands the file.
   ///
-  /// - Throws: ``PersistenceError/Code/fileCorrupt`` with the offset of the member that was damaged or cut short;
-  ///   ``PersistenceError/Code/valueUnsupported`` where the file inside is longer than ``StoreOptionKey/maximumExpandedLength``.
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` with the offset of the member that is damaged or cut short;
+  ///   ``PersistenceError/Code/valueUnsupported`` if the inner file is longer than
+  ///   ``StoreOptionKey/maximumExpandedLength``.
   public func decode(_ file: StoreInput) throws -> FileBytes {
     let bytes = ByteSlice(try file.file.mapped().region)
     guard bytes.count > 0 else { throw GzipMember.cutShort(at: 0, path: file.path) }
@@ -64,7 +67,7 @@ public struct GzipCompression: FileTransform {
     return FileBytes(result.sealed().region)
   }
 
-  /// Expands members that tell how long they are, on all processors.
+  /// Expands members with lengths in their headers, on all processors.
   private func expandTogether(
     _ bytes: ByteSlice,
     _ ranges: [Range<Int>],
@@ -94,7 +97,7 @@ public struct GzipCompression: FileTransform {
     return result
   }
 
-  /// Expands members of which the end of each is known only when it is reached.
+  /// Expands members one after the other, because the end of each is known only when it is reached.
   private func expandInTurn(_ bytes: ByteSlice, path: String) throws(PersistenceError) -> GrowableBytes {
     let result = GrowableBytes()
     var offset = 0
@@ -112,7 +115,7 @@ public struct GzipCompression: FileTransform {
     return result
   }
 
-  /// Compresses the file, on all processors. The same bytes become the same bytes.
+  /// Compresses the file, on all processors. The same input always gives the same output.
   public func encode(_ bytes: FileBytes, of base: StoreType, _ metadata: StoreMetadata, to output: StoreOutput) throws {
     let count = max(1, (bytes.region.count + Self.memberLength - 1) / Self.memberLength)
     let members = try Parallel.tryMap(count) { number in
@@ -128,16 +131,16 @@ public struct GzipCompression: FileTransform {
 }
 
 extension StoreOptionKey<Int> {
-  /// How long the file inside a compressed one may be, in bytes: 16 GiB where nothing is said. A small file can expand to a
-  /// very long one.
+  /// The greatest length of the inner file of a compressed file, in bytes; 16 GiB by default. A small file can expand
+  /// to a very long one.
   public static let maximumExpandedLength = StoreOptionKey("maximumExpandedLength", default: 16 << 30)
-  /// How hard a compressed store tries, from 1 (fastest) to 9 (smallest); 6 where nothing is said.
+  /// The compression level of a compressed store, from 1 (fastest) to 9 (smallest); 6 by default.
   public static let compressionLevel = StoreOptionKey("compressionLevel", default: 6)
 }
 
 // MARK: GzipSalvage
 
-/// Expands the members of a damaged file that can be expanded.
+/// Expands the undamaged members of a damaged file.
 struct GzipSalvage {
   private let bytes: ByteSlice
   private let lengthLimit: Int
@@ -159,7 +162,7 @@ struct GzipSalvage {
     return SoundBytes(FileBytes(output.sealed().region), unsoundRanges: unsoundRanges, losses: losses)
   }
 
-  /// Takes what is sound of a member, and returns where the next one begins; nil if nobody knows.
+  /// Expands the undamaged part of a member, and returns where the next one begins, or nil if that is unknown.
   private mutating func takeMember(at start: Int, path: String) throws(PersistenceError) -> Int? {
     let own = GzipMember.ownLengths(in: bytes.unsafeBytes, at: start)
     let member = GzipMember.expandSound(bytes.unsafeBytes, from: start, limit: lengthLimit - output.count)
@@ -191,13 +194,15 @@ struct GzipSalvage {
     return next
   }
 
-  /// How many bytes are in a damaged member that was written here: as it says, or as all but the last have. Nil if nobody knows.
+  /// Returns the length of the contents of a damaged member that Heartwood wrote: the length in its header, or the
+  /// length of all members except the last. Nil if that is unknown.
   private func lostCount(_ own: (length: Int, content: Int)?, _ next: Int?) -> Int? {
     if next != nil { return GzipCompression.memberLength }
     return own.flatMap { $0.content <= GzipCompression.memberLength ? $0.content : nil }
   }
 
-  /// Takes what could be expanded of a member that others have written, which are of one member and have one checksum at their end.
+  /// Adds the bytes that could be expanded from a file of another program, which has one member with a checksum at its
+  /// end.
   private mutating func takeUnchecked(_ expanded: ByteSlice, _ range: Range<Int>) {
     output.append(expanded.unsafeBytes)
     note(
@@ -216,17 +221,19 @@ struct GzipSalvage {
     return GzipMember.nextOwn(in: bytes.unsafeBytes, from: start + 1)
   }
 
-  /// - Parameter count: nil if nobody knows how much was in it.
+  /// - Parameter count: the number of lost bytes; nil if it is unknown.
   private mutating func note(_ range: Range<Int>, _ reason: String, count: Int? = 0) {
     losses.append(.init(.fileParts, count: count, byteRange: range, reason: reason))
   }
 }
 
 extension GzipCompression {
-  /// Expands what can be expanded: the members of a file that was written here have checksums of their own, so that a damaged one costs what is in
-  /// it. Of a file that others have compressed, it is what comes before the damage.
+  /// Expands the undamaged parts. In a file that Heartwood wrote, each member has its own checksum, so only the
+  /// contents of damaged members are lost. In a file that another program compressed, everything after the damage is
+  /// lost.
   ///
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if there is more than ``StoreOptionKey/maximumExpandedLength``.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if the inner file is longer than
+  ///   ``StoreOptionKey/maximumExpandedLength``.
   public func decodeSound(_ file: StoreInput) throws -> SoundBytes {
     var salvage = GzipSalvage(ByteSlice(try file.file.mapped().region), lengthLimit: lengthLimit)
     let sound = try salvage.run(path: file.path)

@@ -1,16 +1,16 @@
 import CZlib
 import HeartwoodStore
 
-/// A part of a gzip file (RFC 1952) that can be expanded by itself.
+/// A member of a gzip file (RFC 1952), which can be expanded separately.
 ///
-/// Members written here say in their header how long they are, in a subfield `HW` of the extra field: 4 bytes for the whole
-/// member and 4 bytes for what is in it, so that several can be expanded at once.
+/// Members that Heartwood wrote have their lengths in a subfield `HW` of the header's extra field: 4 bytes for the
+/// length of the member and 4 bytes for the length of its contents, so that several members can be expanded at once.
 enum GzipMember {
   static let magic: [UInt8] = [0x1F, 0x8B, 8]
   /// The fixed part, the length of the extra field, and the subfield's name and length.
   private static let headerLength = 10 + 2 + 4 + 8
   private static let trailerLength = 8
-  /// Tells zlib to read and write raw deflate data of the greatest window.
+  /// The argument that makes zlib read and write raw deflate data with the greatest window.
   private static let rawWindow: Int32 = -15
   private static let gzipWindow: Int32 = 15 + 16
   private static let lengthLimit = 1 << 30
@@ -32,7 +32,7 @@ extension GzipMember {
     let capacity = Int(deflateBound(&stream, uLong(bytes.count)))
     var isWhole = false
     output.appendUnsafely(capacity: capacity) { buffer in
-      // zlib only reads what it is given as input.
+      // zlib only reads its input.
       stream.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
       stream.avail_in = UInt32(bytes.count)
       stream.next_out = buffer.bindMemory(to: UInt8.self).baseAddress
@@ -49,8 +49,8 @@ extension GzipMember {
     return output.sealed()
   }
 
-  /// A header with an extra field, whose lengths are still to be written; no time and no system, so that the same content
-  /// gives the same bytes.
+  /// Returns a header with an extra field, whose lengths are set later. It has no time and no system, so that the same
+  /// contents give the same bytes.
   private static let header: [UInt8] =
     magic + [4, 0, 0, 0, 0, 0, 255, 12, 0, UInt8(ascii: "H"), UInt8(ascii: "W"), 8, 0]
     + [UInt8](repeating: 0, count: 8)
@@ -69,7 +69,7 @@ extension GzipMember {
 // MARK: Reading
 
 extension GzipMember {
-  /// The members of a file, and the lengths of what is in them, where each tells how long it is.
+  /// Returns the members of a file and the lengths of their contents, if each member has its lengths in its header.
   static func all(
     in bytes: UnsafeRawBufferPointer,
     path: String
@@ -87,7 +87,7 @@ extension GzipMember {
     return (ranges, lengths)
   }
 
-  /// What a member that was written here says of its lengths; nil where it was written by others.
+  /// Returns the lengths in the header of a member that Heartwood wrote, or nil for members of other programs.
   static func ownLengths(in bytes: UnsafeRawBufferPointer, at offset: Int) -> (length: Int, content: Int)? {
     guard bytes.count - offset >= headerLength + trailerLength,
       (0..<16).allSatisfy({ bytes[offset + $0] == header[$0] })
@@ -97,11 +97,11 @@ extension GzipMember {
     return length >= headerLength + trailerLength && content <= lengthLimit ? (length, content) : nil
   }
 
-  /// Expands the member at `offset`, and tells where it ends.
+  /// Expands the member at `offset`, and returns where it ends.
   ///
   /// - Parameters:
-  ///   - limit: how many bytes may be in it.
-  ///   - excess: what is thrown where there are more.
+  ///   - limit: the greatest length of its contents.
+  ///   - excess: the error to throw if they are longer.
   static func expand(
     _ bytes: UnsafeRawBufferPointer,
     from offset: Int,
@@ -128,19 +128,19 @@ extension GzipMember {
     return (output.sealed(), position)
   }
 
-  /// How the expansion of a member has ended.
+  /// The outcome of expanding a member.
   enum Ending {
-    /// The member is whole, and its checksum holds.
+    /// The member is complete, and its checksum is right.
     case whole
     /// The file ends before the member does.
     case cutShort
     /// The bytes were changed.
     case damaged
-    /// There is more in it than is allowed.
+    /// Its contents are longer than allowed.
     case tooLong
   }
 
-  /// Expands the member at `offset` as far as that goes, and returns where it ends.
+  /// Expands the member at `offset` as far as possible, and returns where it ends.
   static func expandSound(
     _ bytes: UnsafeRawBufferPointer,
     from offset: Int,
@@ -162,7 +162,7 @@ extension GzipMember {
     }
   }
 
-  /// The next member that was written here, from `offset` on.
+  /// Returns the offset of the next member that Heartwood wrote, at or after `offset`.
   static func nextOwn(in bytes: UnsafeRawBufferPointer, from offset: Int) -> Int? {
     var position = offset
     while position + headerLength <= bytes.count {
@@ -173,13 +173,14 @@ extension GzipMember {
     return nil
   }
 
-  /// How much room to allot for the next step: one byte more than the limit leaves, so that excess shows, and never more than
-  /// `greatestRoom`, since many members may have nothing in them, and each keeps its memory until all are expanded.
+  /// Returns how many bytes to allocate for the next step: one byte more than the limit allows, so that an excess is
+  /// detected, and at most `greatestRoom`, because many members may be empty, and each keeps its memory until all are
+  /// expanded.
   static func room(behind count: Int, limit: Int) -> Int {
     min(max(limit - count, 0), greatestRoom - 1) + 1
   }
 
-  /// Expands some bytes more. zlib checks that it neither reads nor writes beyond what it is given.
+  /// Expands some more bytes. zlib does not read or write beyond the given buffers.
   private static func step(
     _ stream: inout z_stream,
     _ bytes: UnsafeRawBufferPointer,
@@ -202,7 +203,7 @@ extension GzipMember {
     return status
   }
 
-  /// What is in the beginning of a file of which `prefix` is there.
+  /// Returns the beginning of the contents of a file that begins with `prefix`.
   static func beginning(of prefix: [UInt8]) -> [UInt8] {
     prefix.withUnsafeBytes { bytes in
       var stream = z_stream()

@@ -1,15 +1,15 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// Any atomic store, whose file is transformed on its way to the disk: encrypted or compressed.
+/// Wraps an atomic store, and transforms its file on the way to the disk, such as by encryption or compression.
 ///
-/// It can do what the store inside can. Register it as any other:
+/// It supports what the inner store supports. Register it like any other store:
 ///
 ///     try StoreRegistry.default.register(EncryptedStore<CSVStore>.self)
 ///
-/// The bytes of the file inside are held in memory for as long as the store is open.
+/// The bytes of the inner file are kept in memory while the store is open.
 public final class TransformedStore<Base: AtomicStore & StoreClass, Transform: FileTransform>: AtomicStore, StoreClass {
-  /// What the store inside says, under a type string and names of its own.
+  /// The description of the inner store, with another type string and other names.
   public static var typeDescription: StoreTypeDescription {
     let base = Base.typeDescription
     return StoreTypeDescription(
@@ -25,16 +25,16 @@ public final class TransformedStore<Base: AtomicStore & StoreClass, Transform: F
   private let transform: Transform
   private let options: StoreOptions
 
-  /// Makes the store inside and its transform.
+  /// Makes the inner store and its transform.
   ///
-  /// - Throws: what either of them throws.
+  /// - Throws: the errors of either initializer.
   public init(_ setup: StoreSetup) throws {
     base = try Base(setup)
     transform = try Transform(options: setup.options)
     options = setup.options
   }
 
-  /// Decodes the file and lets the store inside load it.
+  /// Decodes the file and makes the inner store load it.
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     let bytes = try Self.plainBytes(file, transform)
     loader.metadata.storeType = Base.typeDescription.type
@@ -43,12 +43,12 @@ public final class TransformedStore<Base: AtomicStore & StoreClass, Transform: F
     loader.attachment = Attachment(base: loader.attachment, bytes: bytes)
   }
 
-  /// Asks the store inside.
+  /// Validates the contents with the inner store.
   public func validate(_ contents: StoreContents) throws {
     try base.validate(Self.inner(contents))
   }
 
-  /// Lets the store inside write its file to memory, and writes that transformed.
+  /// Makes the inner store write its file to memory, and writes the transformed bytes.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     var inner = Self.inner(contents)
     let file = CollectingFile(path: previous?.file.path ?? "")
@@ -64,15 +64,15 @@ public final class TransformedStore<Base: AtomicStore & StoreClass, Transform: F
 // MARK: Without opening
 
 extension TransformedStore {
-  /// Asks the transform.
+  /// Returns whether the transform recognizes the file, with an inner file of the base type.
   public static func recognizes(prefix: [UInt8]) -> Bool {
     Transform.recognizes(prefix: prefix, base: Base.self)
   }
 
-  /// Asks the store inside.
+  /// Whether files of the inner store are never written.
   public static var isReadOnly: Bool { Base.isReadOnly }
 
-  /// Reads the metadata: where the transform keeps them apart, without the rest of the file.
+  /// Reads the metadata. If the transform keeps them separately, the rest of the file is not read.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     var metadata =
       try Transform.readMetadata(from: file, options: options)
@@ -81,25 +81,25 @@ extension TransformedStore {
     return metadata
   }
 
-  /// Reads the model of the file inside.
+  /// Reads the model of the inner file.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     guard Base.typeDescription.capabilities.supports(.embeddedModel) else { return nil }
     return try Base.readModel(from: plain(file, Transform(options: options)), options: options)
   }
 
-  /// Makes a model of what the file inside tells.
+  /// Makes a model from the records of the inner file.
   public static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     try Base.inferModel(from: plain(file, Transform(options: options)), options: options)
   }
 
-  /// Reads the version of the format of the file inside.
+  /// Reads the format version of the inner file.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
     try Base.readFormatVersion(from: plain(file, Transform(options: options)), options: options)
   }
 }
 
 extension TransformedStore {
-  /// Asks the store inside, if its files have several forms.
+  /// Returns the inner store's options, if its files have several forms.
   public static func options(
     _ options: StoreOptions,
     keepingFormOf file: StoreInput,
@@ -112,13 +112,13 @@ extension TransformedStore {
 // MARK: The file inside
 
 extension TransformedStore {
-  /// What the store inside remembers of its file, and what that file is.
+  /// What the inner store remembers of its file, and the file.
   private struct Attachment: Sendable {
     let base: (any Sendable)?
     let bytes: ByteSlice
   }
 
-  /// The bytes of the file inside, and by what they were decoded.
+  /// The bytes of the inner file, and the transform that decoded them.
   private struct Decoded: Sendable {
     let transform: Transform
     let bytes: ByteSlice
@@ -128,7 +128,7 @@ extension TransformedStore {
     try StoreInput(DecodedFile(plainBytes(file, transform), of: file))
   }
 
-  /// The bytes of the file inside, decoded once for all that is read of a file while it is open.
+  /// Returns the bytes of the inner file, which are decoded once for each open file.
   private static func plainBytes(_ file: StoreInput, _ transform: Transform) throws -> ByteSlice {
     if let known = file.memo.value as? Decoded, known.transform == transform { return known.bytes }
     let bytes = ByteSlice(try transform.decode(file).region)
@@ -136,7 +136,7 @@ extension TransformedStore {
     return bytes
   }
 
-  /// Contents as the store inside knows them.
+  /// Returns the contents as the inner store knows them.
   private static func inner(_ contents: StoreContents) -> StoreContents {
     var inner = contents
     inner.metadata.storeType = Base.typeDescription.type
@@ -144,10 +144,10 @@ extension TransformedStore {
     return inner
   }
 
-  /// The previous save as the store inside knows it.
+  /// Returns the previous save as the inner store knows it.
   private static func inner(_ previous: PreviousSave) -> PreviousSave? {
     guard let attachment = previous.contents.attachment as? Attachment,
-      // try?: without the previous save the store inside writes all anew.
+      // try?: without the previous save the inner store writes everything anew.
       let file = try? StoreInput(DecodedFile(attachment.bytes, of: previous.file))
     else { return nil }
     return PreviousSave(contents: inner(previous.contents), file: file)
@@ -157,7 +157,7 @@ extension TransformedStore {
 // MARK: Damaged files
 
 extension TransformedStore: SalvagingStore {
-  /// Decodes what can be decoded, and lets the store inside read what is sound of it.
+  /// Decodes the undamaged parts, and makes the inner store read the sound records in them.
   public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
     let sound = try transform.decodeSound(file)
     for loss in sound.losses { salvage.note(loss) }
@@ -167,17 +167,17 @@ extension TransformedStore: SalvagingStore {
       options: options,
       unsoundRanges: sound.unsoundRanges
     )
-    // What stands before the damage, and is kept apart, is whole.
-    // try?: if it is not, the metadata of the file inside stay.
+    // The separate metadata before the damage are intact.
+    // try?: if they are not, the metadata of the inner file are used.
     guard !sound.losses.isEmpty, let metadata = try? Transform.readMetadata(from: file, options: options) else {
       return
     }
     salvage.loader.metadata = metadata
   }
 
-  /// The model of the file inside, as far as that can be decoded.
+  /// Returns the model of the inner file, if that can be decoded.
   public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
-    // try?: what cannot be decoded tells no model, and the salvage that follows says why.
+    // try?: a file that cannot be decoded has no model, and the salvage that follows reports why.
     guard Base.typeDescription.capabilities.supports(.embeddedModel), let transform = try? Transform(options: options),
       let sound = try? transform.decodeSound(file), let plain = try? input(sound, file)
     else { return nil }
@@ -193,15 +193,15 @@ extension TransformedStore: SalvagingStore {
 
 // MARK: FileTransform
 
-/// What happens to the bytes of a store's file on their way to the disk and back, such as encryption.
+/// Transforms the bytes of a store's file on the way to the disk and back, such as by encryption.
 ///
-/// A ``TransformedStore`` puts one around any atomic store. Equal transforms must decode a file to the same bytes, or fail alike: a file is
-/// decoded once for all that asks for it with equal ones.
+/// A ``TransformedStore`` applies it to the file of any atomic store. Equal transforms must decode a file to the same
+/// bytes, or fail in the same way: a file is decoded only once for equal transforms.
 public protocol FileTransform: Sendable, Equatable {
-  /// What goes before the type string of the store inside: `"Encrypted"` makes `"EncryptedCSV"`.
+  /// The prefix for the type string of the inner store: `"Encrypted"` makes `"EncryptedCSV"`.
   static var name: String { get }
 
-  /// What goes before the display name of the store inside.
+  /// The prefix for the display name of the inner store.
   static var displayName: String { get }
 
   /// The extensions of transformed files, without a dot.
@@ -210,53 +210,55 @@ public protocol FileTransform: Sendable, Equatable {
   /// The MIME types of transformed files.
   static var mimeTypes: [String] { get }
 
-  /// Whether a file that begins with `prefix` (up to 512 bytes) is transformed, and holds a file of the `base` type.
+  /// Returns whether a file that begins with `prefix` (up to 512 bytes) is transformed, and holds a file of the `base`
+  /// type.
   static func recognizes(prefix: [UInt8], base: any StoreClass.Type) -> Bool
 
-  /// Takes what the transform needs from the options of a store.
+  /// Makes the transform from the options of a store.
   ///
   /// - Throws: an error that says which option is missing or wrong.
   init(options: StoreOptions) throws
 
-  /// The bytes of the file inside. Everything that is there has to be checked before it is believed.
+  /// Returns the bytes of the inner file. Check everything in the file before you use it.
   func decode(_ file: StoreInput) throws -> FileBytes
 
-  /// What is sound of a file inside of a damaged one. By default the whole of it, or the error of ``decode(_:)``.
+  /// Returns the undamaged bytes of the inner file of a damaged file. By default it returns the whole file, or throws
+  /// the error of ``decode(_:)``.
   ///
-  /// - Throws: an error if nothing of it can be believed.
+  /// - Throws: an error if no byte can be trusted.
   func decodeSound(_ file: StoreInput) throws -> SoundBytes
 
-  /// Writes `bytes` transformed.
+  /// Transforms `bytes`, and writes the result.
   ///
   /// - Parameters:
-  ///   - base: the type of the file inside.
-  ///   - metadata: the metadata of the store, for transforms that keep them where they can be read by themselves.
+  ///   - base: the type of the inner file.
+  ///   - metadata: the metadata of the store, for transforms that also keep them separately.
   func encode(_ bytes: FileBytes, of base: StoreType, _ metadata: StoreMetadata, to output: StoreOutput) throws
 
-  /// The metadata, where they can be read without the whole file; nil where they cannot.
+  /// Returns the metadata if they can be read without the whole file, and nil otherwise.
   ///
   /// - Parameter options: the options of the call, which need not be enough to read the records.
   static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata?
 }
 
 extension FileTransform {
-  /// All of the file, or the error of ``decode(_:)``.
+  /// Returns the whole file, or throws the error of ``decode(_:)``.
   public func decodeSound(_ file: StoreInput) throws -> SoundBytes { SoundBytes(try decode(file)) }
 
-  /// Nil: the file inside has to be decoded.
+  /// Returns nil: the inner file has to be decoded.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata? { nil }
 }
 
-/// The bytes of a file inside of a damaged one, each at its place.
+/// The bytes of the inner file of a damaged file, each at its place.
 public struct SoundBytes: Sendable {
-  /// The bytes, with any others in the place of those that are missing. What is missing at the end is left out.
+  /// The bytes, with arbitrary bytes in place of missing ones. Bytes that are missing at the end are left out.
   public var bytes: FileBytes
-  /// Where they must not be believed, in order.
+  /// The ranges of bytes that must not be trusted, in order.
   public var unsoundRanges: [Range<Int>]
-  /// What is wrong, with the places in the file on the disk.
+  /// The losses, with their places in the file on the disk.
   public var losses: [SalvageReport.Loss]
 
-  /// Makes bytes of which parts are missing.
+  /// Makes the bytes of a file with missing parts.
   public init(_ bytes: FileBytes, unsoundRanges: [Range<Int>] = [], losses: [SalvageReport.Loss] = []) {
     self.bytes = bytes
     self.unsoundRanges = unsoundRanges

@@ -1,8 +1,9 @@
-/// Stops a program that uses the library as no error could put right, and says what to do.
+/// Stops the process after a mistake in the program that an error could not report usefully, and says how to correct
+/// it.
 ///
-/// `precondition` says nothing in an optimized build, where the mistake may show itself first.
+/// `precondition` prints no message in an optimized build, in which the mistake may show first.
 package enum ProgrammerError {
-  /// Goes on where `isRight`. The message is only made where it is needed.
+  /// Stops the process with a message unless `isRight` is true. The message is only evaluated in that case.
   @inlinable @inline(__always)
   package static func check(
     _ isRight: Bool,
@@ -13,7 +14,7 @@ package enum ProgrammerError {
     if !isRight { stop(message(), file: file, line: line) }
   }
 
-  /// Prints `message`, and ends the process.
+  /// Prints `message` and ends the process.
   @inline(never)
   @usableFromInline
   package static func stop(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never {

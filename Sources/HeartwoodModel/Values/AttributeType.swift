@@ -12,9 +12,9 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
   case binary
   case uuid
   case uri
-  /// Bytes that a value transformer makes from a value of the application's own and turns back into one.
+  /// Bytes that a value transformer makes of a value of the application, and turns back into it.
   case transformable
-  /// No type, as Xcode has it: an attribute for whatever the application keeps in memory. It must be transient.
+  /// An attribute without a type, as in Xcode: it keeps any value of the application in memory. It must be transient.
   case undefined
 
   /// The types whose values stores can keep: all but ``undefined``.
@@ -25,7 +25,7 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
 }
 
 extension AttributeType {
-  /// The number that stands for the type in Core Data's version hashes and model archives.
+  /// The number of the type in Core Data's version hashes and model archives.
   public var coreDataCode: UInt32 {
     switch self {
     case .integer16: 100
@@ -45,7 +45,7 @@ extension AttributeType {
     }
   }
 
-  /// The integers that the type can hold, or nil where it is not an integer type.
+  /// The range of an integer type; nil for other types.
   public var integerRange: ClosedRange<Int64>? {
     switch self {
     case .integer16: Int64(Int16.min)...Int64(Int16.max)

@@ -1,10 +1,10 @@
-/// Dates as text, in UTC, from which the same date comes back.
+/// Dates as text in UTC, from which the same date can be read.
 ///
-/// A date is a number of seconds since 2001-01-01 00:00 UTC. The text holds as many digits of a second as it takes.
+/// A date is a number of seconds since 2001-01-01 00:00 UTC. The text has as many digits of a second as the date needs.
 package enum DateText {
   static let secondsPerDay = 86_400
 
-  /// The dates that have a text: those of the years 1 to 9999.
+  /// The seconds of the dates that have a text: those of the years 1 to 9999.
   package static let representable: Range<Double> =
     Double(
       CivilDate.days(year: 1, month: 1, day: 1) * secondsPerDay
@@ -12,7 +12,7 @@ package enum DateText {
       CivilDate.days(year: 10_000, month: 1, day: 1) * secondsPerDay
     )
 
-  /// `2016-09-17T18:15:00Z`, or nil for a date that has no text.
+  /// Returns `2016-09-17T18:15:00Z`, or nil if the date has no text.
   package static func iso8601(_ seconds: Double) -> String? {
     guard representable.contains(seconds) else { return nil }
     var writer = DateTextWriter(separator: UInt8(ascii: "T"))
@@ -24,32 +24,32 @@ package enum DateText {
     return String(decoding: whole, as: UTF8.self) + DateFraction.text(of: seconds) + "Z"
   }
 
-  /// The seconds of a date as ``iso8601(_:)`` or a CSV file writes it, with a time and a zone, or of a day alone, which begins at midnight UTC; nil
-  /// where the text is neither.
+  /// Returns the seconds of a date in the form of ``iso8601(_:)`` or of a CSV file, with a time and a zone, or of a day
+  /// alone, which begins at midnight UTC; nil if the text has neither form.
   package static func seconds(_ text: String) -> Double? {
     let time = text.utf8.count == dayLength ? "T00:00:00Z" : ""
     var (reader, whole) = (DateTextReader(), text + time)
     return whole.withUTF8 { reader.seconds(UnsafeRawBufferPointer($0)) }
   }
 
-  /// `2016-09-17`.
+  /// The length of `2016-09-17`.
   private static let dayLength = 10
 }
 
 // MARK: DateTextReader
 
-/// Reads dates: `yyyy-MM-dd HH:mm:ss ±hhmm`, with `T` for the first space, a fraction of a second, the offset as `±hh:mm` or
-/// `Z`, and no space before it.
+/// Reads dates of the form `yyyy-MM-dd HH:mm:ss ±hhmm`. The first space may be a `T`, a fraction of a second may
+/// follow, the offset may be `±hh:mm` or `Z`, and the space before it may be missing.
 ///
-/// It remembers the last day, since neighbours often share it.
+/// The last day is cached, since adjacent dates often share it.
 package struct DateTextReader {
-  /// The first day that can be named, so that no other text is ever taken for one.
+  /// The first day that has a text, so that no other text is ever taken for it.
   private var dayText: (UInt64, UInt16) = (0x2D31_302D_3130_3030, 0x3130)
   private var day = CivilDate.days(year: 1, month: 1, day: 1)
 
   package init() {}
 
-  /// The seconds since 2001-01-01 00:00 UTC, or nil where the text is no date of the years 1 to 9999.
+  /// Returns the seconds since 2001-01-01 00:00 UTC, or nil if the text is not a date of the years 1 to 9999.
   package mutating func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
     guard text.count >= 20, let base = text.baseAddress else { return nil }
     guard let day = dayNumber(base), let time = Self.secondsOfDay(base) else { return nil }
@@ -64,13 +64,13 @@ package struct DateTextReader {
     return DateText.representable.contains(seconds) ? seconds : nil
   }
 
-  /// Whether the bytes from 19 to 24 are ` +0000`.
+  /// Returns whether the bytes from 19 to 24 are ` +0000`.
   @inline(__always)
   private static func isUTC(_ base: UnsafeRawPointer) -> Bool {
     base.loadUnaligned(fromByteOffset: 17, as: UInt64.self) &>> 16 == 0x3030_3030_2B20
   }
 
-  /// The day that the first ten bytes name.
+  /// Returns the day that the first ten bytes name.
   @inline(__always)
   private mutating func dayNumber(_ base: UnsafeRawPointer) -> Int? {
     let text = (base.loadUnaligned(as: UInt64.self), base.loadUnaligned(fromByteOffset: 8, as: UInt16.self))
@@ -88,14 +88,14 @@ package struct DateTextReader {
     let month = Self.pair(digits.0 &>> 40)
     let date = Self.pair(UInt64(digits.1))
     guard year >= 1, month >= 1, month <= 12, date >= 1 else { return nil }
-    // Every month has 28 days; which ones have more takes longer to tell.
+    // Every month has 28 days; finding out which months have more takes longer.
     guard date <= 28 || date <= CivilDate.dayCount(month: month, year: year) else { return nil }
     dayText = text
     day = CivilDate.days(year: year, month: month, day: date)
     return day
   }
 
-  /// The time that the bytes from 11 to 18 name.
+  /// Returns the time that the bytes from 11 to 18 name.
   @inline(__always)
   private static func secondsOfDay(_ base: UnsafeRawPointer) -> Int? {
     let digits = base.loadUnaligned(fromByteOffset: 11, as: UInt64.self) ^ 0x3030_3A30_303A_3030
@@ -105,19 +105,19 @@ package struct DateTextReader {
     return hour &* 3600 &+ minute &* 60 &+ second
   }
 
-  /// Whether every byte is at most 9.
+  /// Returns whether every byte is at most 9.
   @inline(__always)
   private static func areDigits(_ bytes: UInt64) -> Bool {
     ((bytes &+ 0x0606_0606_0606_0606) | bytes) & 0xF0F0_F0F0_F0F0_F0F0 == 0
   }
 
-  /// The number whose two digits are the lowest bytes.
+  /// Returns the number whose two digits are the lowest bytes.
   @inline(__always)
   private static func pair(_ digits: UInt64) -> Int {
     Int(truncatingIfNeeded: (digits & 0xFF) &* 10 &+ (digits &>> 8 & 0xFF))
   }
 
-  /// The digits behind a point, none where there is no point, or nil where a point stands alone.
+  /// Returns the digits after a point, none if there is no point, or nil if no digit follows the point.
   private static func takeFraction(_ rest: inout Slice<UnsafeRawBufferPointer>) -> [UInt8]? {
     guard rest.first == UInt8(ascii: ".") else { return [] }
     let digits = rest.dropFirst().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
@@ -125,7 +125,7 @@ package struct DateTextReader {
     return digits.isEmpty ? nil : Array(digits)
   }
 
-  /// The seconds that the local time is ahead of UTC.
+  /// Returns the seconds by which the local time is ahead of UTC.
   private static func offset(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {
     var rest = Array(text.first == UInt8(ascii: " ") ? text.dropFirst() : text)
     if rest == [UInt8(ascii: "Z")] { return 0 }
@@ -143,9 +143,9 @@ package struct DateTextReader {
 
 /// Writes the part of a date's text before the fraction of a second: `2016-09-17 18:15:00`.
 ///
-/// It remembers the last day, since neighbours often share it.
+/// The last day is cached, since adjacent dates often share it.
 package struct DateTextWriter {
-  /// How many bytes ``write(_:to:)`` writes.
+  /// The number of bytes that ``write(_:to:)`` writes.
   package static let length = 19
 
   private let separator: UInt8
@@ -178,21 +178,21 @@ package struct DateTextWriter {
     )
   }
 
-  /// How many days before 2001 days are counted from.
+  /// The number of days between the first counted day and 2001-01-01.
   private static let leadDays = 1_000_000
   private static let lead = leadDays * DateText.secondsPerDay
 
-  /// `00:00:00`, lowest byte first.
+  /// The bytes of `00:00:00`, the first in the lowest byte.
   private static let timeFrame: UInt64 = 0x3030_3A30_303A_3030
 
-  /// The two digits of each number in `numbers`, the tens in the byte where the number stood and the ones in the next.
+  /// Returns the two digits of each number in `numbers`: the tens in the byte of the number, and the ones in the next
+  /// byte.
   ///
-  /// - Parameters:
-  ///   - numbers: numbers below 100, each in a byte and with a byte of zero above it.
-  ///   - places: 0x0F in the bytes where the numbers stand.
+  /// - Parameters: - numbers: numbers below 100, each in a byte with a zero byte above it. - places: 0x0F in the bytes
+  ///   of the numbers.
   @inline(__always)
   private static func digits(of numbers: UInt64, at places: UInt64) -> UInt64 {
-    // 103 / 1024 is near enough to a tenth.
+    // 103 / 1024 is close enough to a tenth.
     let tens = (numbers &* 103) &>> 10 & places
     return tens | (numbers &- tens &* 10) &<< 8
   }
@@ -211,20 +211,21 @@ package struct DateTextWriter {
 
 // MARK: CivilDate
 
-/// Days of the Gregorian calendar from the year 1 on, also of the time before it was introduced, counted from 2001-01-01.
+/// Days of the Gregorian calendar since the year 1, also for the time before it was introduced, counted from
+/// 2001-01-01.
 ///
-/// Years begin in March here, so that the leap day comes last. No number is negative then, and each division is by a constant and
-/// unsigned, which takes a multiplication.
+/// Years begin in March here, so that the leap day is the last day. So no number is negative, and each division is
+/// unsigned and by a constant, which the compiler turns into a multiplication.
 package enum CivilDate {
-  /// From the first day of March of the year 0 to 2001-01-01.
+  /// The days from the first of March of the year 0 to 2001-01-01.
   private static let epoch = 730_791
   private static let daysPerCommonYear: UInt64 = 365
-  /// Four years, one of which is a leap year.
+  /// The days of four years, one of which is a leap year.
   private static let daysPerFourYears: UInt64 = 1461
-  /// Four centuries, in which 97 years are leap years.
+  /// The days of four centuries, in which 97 years are leap years.
   private static let daysPerFourCenturies: UInt64 = 146_097
 
-  /// The day with that date, which must be one.
+  /// Returns the day of a date. The date must exist.
   @inline(__always)
   package static func days(year: Int, month: Int, day: Int) -> Int {
     let isOfYearBefore = month <= 2
@@ -236,10 +237,10 @@ package enum CivilDate {
     return Int(truncatingIfNeeded: days) &+ day &- 1 &- epoch
   }
 
-  /// The date of a day.
+  /// Returns the date of a day.
   @inline(__always)
   package static func date(days: Int) -> (year: Int, month: Int, day: Int) {
-    // A quarter of a day is the unit: the centuries and years in it are of equal length.
+    // The unit is a quarter of a day, because centuries and years have equal lengths in it.
     let quarters = UInt64(truncatingIfNeeded: days &+ epoch) &* 4 &+ 3
     let century = quarters / daysPerFourCenturies
     let quartersOfCentury = (quarters % daysPerFourCenturies) | 3
@@ -271,19 +272,20 @@ package enum CivilDate {
 
 // MARK: DateFraction
 
-/// The fraction of a second in a date's text.
+/// The fraction of a second in the text of a date.
 ///
-/// The seconds of a date before 2001 are negative, while the digits in its text count forwards; so those are the decimal
-/// complement of the number's. All is done on decimal digits, which keeps every bit.
+/// The seconds of a date before 2001 are negative, while the digits in its text count forward, so they are the decimal
+/// complement of the number's digits. All steps work on decimal digits, which keeps every bit.
 package enum DateFraction {
-  /// A point and digits, or nothing for a whole number of seconds. `seconds` is finite.
+  /// Returns a point and digits, or an empty string for a whole number of seconds. `seconds` must be finite.
   package static func text(of seconds: Double) -> String {
     guard seconds != seconds.rounded(.down) else { return "" }
     let digits = fractionDigits(of: seconds.magnitude)
     return "." + String(decoding: seconds < 0 ? complement(digits) : digits, as: UTF8.self)
   }
 
-  /// The digits behind the point of the shortest decimal that is `number`; there is at least one, and the last is not 0.
+  /// Returns the digits after the point in the shortest decimal form of `number`. There is at least one, and the last
+  /// is not 0.
   private static func fractionDigits(of number: Double) -> [UInt8] {
     let text = number.description.utf8
     guard let mark = text.firstIndex(of: UInt8(ascii: "e")) else {
@@ -296,7 +298,7 @@ package enum DateFraction {
     return zeros + digits.reversed().drop { $0 == UInt8(ascii: "0") }.reversed()
   }
 
-  /// The digits of 1 − 0.`digits`. The last digit is not 0.
+  /// Returns the digits of 1 − 0.`digits`. The last digit must not be 0.
   static func complement(_ digits: [UInt8]) -> [UInt8] {
     let (zero, nine) = (UInt8(ascii: "0"), UInt8(ascii: "9"))
     var result = digits.map { zero + (nine - $0) }
@@ -304,7 +306,7 @@ package enum DateFraction {
     return result
   }
 
-  /// The number that is `whole` and 0.`digits`, rounded once.
+  /// Returns the sum of `whole` and 0.`digits`, rounded once.
   package static func seconds(whole: Int, digits: [UInt8]) -> Double? {
     let digits = Array(digits.reversed().drop { $0 == UInt8(ascii: "0") }.reversed())
     guard !digits.isEmpty else { return Double(whole) }
@@ -317,7 +319,8 @@ package enum DateFraction {
     return Double("\(whole)." + String(decoding: digits, as: UTF8.self))
   }
 
-  /// The number as one division of numbers that a double holds exactly, which rounds once; nil where they are too large.
+  /// Returns the number as one division of two numbers that a double holds exactly, which rounds once; nil if they are
+  /// too large.
   private static func quotient(_ whole: Int, _ digits: [UInt8]) -> Double? {
     guard digits.count < 16 else { return nil }
     var (numerator, divisor) = (whole, 1)

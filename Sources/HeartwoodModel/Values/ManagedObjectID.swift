@@ -1,14 +1,19 @@
 public import HeartwoodFoundation
 import Synchronization
 
-/// The name of one object: the store that keeps it, its entity, and what the store calls the record.
+/// Identifies one object: by its store, its entity, and the store's reference for the record.
 ///
-/// It is Sendable, so it is what travels between contexts in place of the object. Comparing and hashing two of them is O(1)
-/// but for references that are strings.
+/// An id is Sendable, so contexts exchange ids instead of objects. Its URI outlives the process:
+///
+///     let url = id.uriRepresentation()
+///     // x-coredata://6F9619FF-8B86-D011-B42D-00C04FC964FF/ToDo/12
+///
+/// A new object has a temporary id until it is saved. Comparing and hashing ids is O(1) unless their references are
+/// strings.
 public struct ManagedObjectID: Sendable {
   @usableFromInline
   package let scope: ObjectIDScope
-  /// What the store calls the record. For a temporary id, a number that means nothing to any store.
+  /// The store's reference for the record. A temporary id has a number that is unknown to any store.
   public let reference: ReferenceID
 
   @inlinable
@@ -17,7 +22,7 @@ public struct ManagedObjectID: Sendable {
     self.reference = reference
   }
 
-  /// Makes a new id for an object that no store has seen yet, different from every other in this process.
+  /// Makes a temporary id for a new object, different from every other temporary id in this process.
   package static func temporary(in scope: ObjectIDScope) -> ManagedObjectID {
     precondition(scope.storeIdentifier == nil, "A temporary id belongs to no store.")
     let number = nextTemporaryNumber.wrappingAdd(1, ordering: .relaxed).newValue
@@ -31,28 +36,29 @@ extension ManagedObjectID {
   /// The entity of the object.
   public var entity: EntityDescription { scope.entity }
 
-  /// The identifier of the store that keeps the object, or nil for a temporary id.
+  /// The identifier of the store that keeps the object; nil for a temporary id.
   public var storeIdentifier: UUID? { scope.storeIdentifier }
 
-  /// Whether the object has not been saved yet. A save replaces the id with a permanent one.
+  /// Whether the object has not been saved yet. A save replaces the id by a permanent one.
   public var isTemporaryID: Bool { scope.storeIdentifier == nil }
 
-  /// The id as a URI that outlives the process: `x-coredata://<store UUID>/<Entity>/<reference>`.
+  /// Returns the id as a URI that outlives the process: `x-coredata://<store UUID>/<Entity>/<reference>`.
   ///
-  /// A temporary id has no store and a reference that begins with `t`; nothing can be looked up by it.
+  /// The URI of a temporary id has no store, and its reference begins with `t`. No object can be found by it:
+  /// ``ObjectURI`` does not read it.
   public func uriRepresentation() -> URL {
     ObjectURI(storeIdentifier: storeIdentifier, entityName: entity.name, reference: reference).url
   }
 }
 
 extension ManagedObjectID: Hashable {
-  /// Whether both name the same record, or the same new object.
+  /// Returns whether both ids identify the same record, or the same new object.
   public static func == (left: ManagedObjectID, right: ManagedObjectID) -> Bool {
     left.reference == right.reference && (left.scope === right.scope || left.scope.names(sameRecordsAs: right.scope))
   }
 
-  /// Hashes the reference, and with it the entity unless it is a UUID: a store that numbers the records of each entity from 1 gives many the
-  /// same reference.
+  /// Hashes the reference and, unless it is a UUID, the entity: a store that numbers the records of each entity from 1
+  /// gives the same reference to records of many entities.
   public func hash(into hasher: inout Hasher) {
     switch reference {
     // One word is hashed as quickly as the number alone.
@@ -72,8 +78,8 @@ extension ManagedObjectID: CustomStringConvertible {
 
 /// What the ids of one entity's records in one store have in common.
 ///
-/// One is made for each entity of an open store (and of a context, for its new objects), so that an id is a pointer and a
-/// reference.
+/// One instance is made for each entity of an open store (and of a context, for its new objects), so that an id is only
+/// a pointer and a reference.
 @usableFromInline
 package final class ObjectIDScope: Sendable {
   /// Nil for the temporary ids of new objects.
@@ -88,7 +94,7 @@ package final class ObjectIDScope: Sendable {
     self.entityHash = entity.name.hashValue
   }
 
-  /// Whether both scopes name the records of the same entity in the same store, though they were made apart.
+  /// Returns whether both scopes have the same entity and the same store. They may be separate instances.
   func names(sameRecordsAs other: ObjectIDScope) -> Bool {
     storeIdentifier == other.storeIdentifier && entity.name == other.entity.name
   }
@@ -101,14 +107,14 @@ public struct ObjectURI: Sendable, Hashable {
   /// The scheme of every object URI.
   public static let scheme = "x-coredata"
 
-  /// The store that keeps the object, or nil where the object has not been saved.
+  /// The identifier of the store that keeps the object; nil if the object has not been saved.
   public var storeIdentifier: UUID?
   /// The name of the object's entity.
   public var entityName: String
-  /// What the store calls the record.
+  /// The store's reference for the record.
   public var reference: ReferenceID
 
-  /// The URI of the record that `reference` names.
+  /// Makes the URI of the record that `reference` identifies.
   public init(storeIdentifier: UUID?, entityName: String, reference: ReferenceID) {
     self.storeIdentifier = storeIdentifier
     self.entityName = entityName
@@ -117,12 +123,12 @@ public struct ObjectURI: Sendable, Hashable {
 }
 
 extension ObjectURI {
-  /// The parts of `url`, or nil where it is not the URI of a saved object.
+  /// Parses `url`. Returns nil if it is not the URI of a saved object.
   public init?(_ url: URL) {
     self.init(text: url.absoluteString)
   }
 
-  /// The parts of the URI `text`, or nil where it is not the URI of a saved object.
+  /// Parses `text`. Returns nil if it is not the URI of a saved object.
   public init?(text: String) {
     guard text.hasPrefix(Self.scheme + "://") else { return nil }
     let parts = text.dropFirst(Self.scheme.count + 3).split(separator: "/", omittingEmptySubsequences: false)
@@ -139,7 +145,7 @@ extension ObjectURI {
     return "\(Self.scheme)://\(store)/\(Self.encoded(entityName))/\(prefix)\(Self.encoded(reference.text))"
   }
 
-  /// The URI.
+  /// The URI as a `URL`.
   public var url: URL {
     guard let url = URL(string: text) else {
       preconditionFailure("The URI of an object holds nothing but characters that a URI may hold.")
@@ -147,7 +153,7 @@ extension ObjectURI {
     return url
   }
 
-  /// `text` with every byte that RFC 3986 does not call unreserved percent-encoded.
+  /// Returns `text` with percent-encoding for every byte that RFC 3986 does not list as unreserved.
   private static func encoded(_ text: String) -> String {
     var bytes: [UInt8] = []
     for byte in text.utf8 {
@@ -163,7 +169,7 @@ extension ObjectURI {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The text that the percent-encoded `text` stands for, or nil where it is not well formed UTF-8.
+  /// Returns `text` without percent-encoding, or nil if it is not well-formed UTF-8.
   private static func decoded(_ text: Substring) -> String? {
     HexadecimalDigit.unescaped(text.utf8, behind: UInt8(ascii: "%")).flatMap { String(validating: $0, as: UTF8.self) }
   }

@@ -1,6 +1,6 @@
 package import HeartwoodFoundation
 
-/// Numbers as text: the shortest decimal that reads back as the same number, `inf`, `-inf` and `nan`.
+/// Numbers as text: the shortest decimal from which the same number can be read, `inf`, `-inf` and `nan`.
 package enum NumberText {
   static let notANumber = "nan"
   private static let infinities = ["inf", "-inf"]
@@ -9,7 +9,7 @@ package enum NumberText {
     number.isNaN ? notANumber : number.description
   }
 
-  /// The number that `text` stands for, or nil where it is none or too large to be told from infinity.
+  /// Returns the number in `text`, or nil if it is not a number or so large that it would be infinite.
   package static func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(
     _ text: String,
     _ type: Number.Type
@@ -20,17 +20,18 @@ package enum NumberText {
     return number
   }
 
-  /// The decimal number that is exactly `text`, or nil where there is none: a `Decimal` holds any 38 digits, and some numbers of 39.
+  /// Returns the decimal number that is exactly `text`, or nil if there is none: a `Decimal` holds any 38 digits, and
+  /// some numbers of 39.
   package static func decimal(_ text: String) -> Decimal? {
     if text == notANumber { return .nan }
     guard isDecimal(text), let number = Decimal(string: text), !number.isNaN else { return nil }
     return isExact(number, text) ? number : nil
   }
 
-  /// Digits that a `Decimal` always has room for.
+  /// The number of digits for which a `Decimal` always has room.
   private static let digitsOfDecimal = 38
 
-  /// Whether no digit of `text` was cut when it became `number`, and it did not become 0 for being too small.
+  /// Returns whether `number` has all digits of `text`, and is not 0 only because `text` is too small.
   private static func isExact(_ number: Decimal, _ text: String) -> Bool {
     if text.utf8.count <= digitsOfDecimal, !number.isZero { return true }
     let digits = significantDigits(of: text)
@@ -38,7 +39,7 @@ package enum NumberText {
     return digits == significantDigits(of: number.description)
   }
 
-  /// The digits from the first that is not 0 to the last.
+  /// Returns the digits from the first that is not 0 to the last that is not 0.
   private static func significantDigits(of text: String) -> ArraySlice<UInt8> {
     let zero = UInt8(ascii: "0")
     let mantissa = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
@@ -48,9 +49,11 @@ package enum NumberText {
     return digits[first...last]
   }
 
-  /// Whether the text is a sign or none, digits with a point or without, and an exponent or none.
+  /// Returns whether the text is a decimal number: an optional sign, digits with an optional point, and an optional
+  /// exponent.
   ///
-  /// The parsers of the standard library and of Foundation take more: hexadecimal numbers, or any text after a number.
+  /// The parsers of the standard library and of Foundation accept more: hexadecimal numbers, or any text after a
+  /// number.
   private static func isDecimal(_ text: String) -> Bool {
     var rest = text.utf8[...]
     skipSign(&rest)
@@ -83,13 +86,13 @@ package enum NumberText {
 
 // MARK: PropertyValueText
 
-/// Values as text in one canonical form for each attribute type, from which the same value comes back.
+/// Values as text, in one canonical form for each attribute type, from which the same value can be read.
 ///
-/// Stores that embed their model write default values so; `Formats/Model/README.md` is the specification.
+/// Stores that embed their model write default values in this form; `Formats/Model/README.md` is the specification.
 extension PropertyValue {
-  /// The value as text in the canonical form of `type`, or nil where it is null or does not fit the type.
+  /// Returns the value as text in the canonical form of `type`, or nil if it is null or does not fit the type.
   ///
-  /// The base of a relative URI is folded into it, and the bits that tell one NaN from another are not kept.
+  /// A relative URI is resolved against its base, and the bits that distinguish one NaN from another are lost.
   public func text(of type: AttributeType) -> String? {
     guard type != .undefined, fits(type) else { return nil }
     switch self {
@@ -107,9 +110,10 @@ extension PropertyValue {
     }
   }
 
-  /// The value of an attribute of `type` that `text` stands for, or nil where it stands for none.
+  /// Reads a value of an attribute of `type` from `text`. Returns nil if the text is not a value of that type.
   ///
-  /// It reads what ``text(of:)`` writes, and other ways to write the same value: `+5`, `1E3`, a UUID in small letters.
+  /// It reads the form that ``text(of:)`` writes, and other spellings of the same value: `+5`, `1E3`, a UUID in
+  /// lowercase.
   public init?(text: String, type: AttributeType) {
     guard let value = Self.value(of: text, type), value.fits(type) else { return nil }
     self = value
@@ -131,7 +135,7 @@ extension PropertyValue {
     }
   }
 
-  /// The bytes that base64 text stands for. Foundation by itself lets superfluous padding pass.
+  /// Returns the bytes of base64 text. Foundation alone accepts superfluous padding.
   private static func data(_ text: String) -> Data? {
     text.utf8.count.isMultiple(of: 4) ? Data(base64Encoded: text) : nil
   }
@@ -139,9 +143,9 @@ extension PropertyValue {
 
 // MARK: HexadecimalDigit
 
-/// Digits of base 16 in ASCII.
+/// Hexadecimal digits in ASCII.
 package enum HexadecimalDigit {
-  /// The value of a digit, in capitals or small letters.
+  /// Returns the value of a digit in uppercase or lowercase, or nil if the byte is not a digit.
   @inlinable
   package static func value(_ byte: UInt8) -> UInt8? {
     switch byte {
@@ -162,7 +166,7 @@ package enum HexadecimalDigit {
     value < 10 ? value + UInt8(ascii: "0") : value + UInt8(ascii: "a") - 10
   }
 
-  /// The bytes of a text in which two digits behind `escape` stand for a byte; nil where a digit is missing.
+  /// Returns the bytes of a text in which `escape` and two digits stand for a byte; nil if a digit is missing.
   package static func unescaped(_ text: some Sequence<UInt8>, behind escape: UInt8) -> [UInt8]? {
     var bytes: [UInt8] = []
     var rest = text.makeIterator()
@@ -181,14 +185,14 @@ package enum HexadecimalDigit {
 // MARK: String: byte hash
 
 extension String {
-  /// Hashes the bytes of the text, for values that are equal when their bytes are.
+  /// Hashes the UTF-8 bytes, for values that are equal if their bytes are equal.
   ///
-  /// A string's own hash is the same for all strings that Unicode calls equivalent: whoever knows that could choose many that differ and
-  /// collide.
+  /// A string's own hash is the same for all canonically equivalent strings, so an attacker could choose many different
+  /// strings that collide.
   package func hashBytes(into hasher: inout Hasher) {
     var text = self
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    // No UTF-8 has this byte, so that two texts behind each other are not taken for others.
+    // UTF-8 never contains this byte, so that two texts in a row do not hash like two others.
     hasher.combine(UInt8.max)
   }
 }

@@ -2,9 +2,16 @@ public import HeartwoodFoundation
 
 /// The value of one property of one record.
 ///
-/// It is what snapshots, change sets and stores exchange. Hot paths read columns instead and never make one.
+/// Snapshots, change sets and stores exchange values in this form. Hot paths read columns instead and make no such
+/// values.
 ///
-/// Two values are equal when a store that keeps one may give back the other: a NaN equals a NaN.
+///     let title: PropertyValue = .string("Buy milk")
+///     title.fits(.string)                                  // true
+///     PropertyValue.integer(3).converted(to: .double)      // double 3.0
+///     PropertyValue.double(2.5).converted(to: .integer16)  // nil
+///
+/// Two values are equal if a store that keeps one of them may return the other: a NaN equals a NaN, and strings are
+/// compared by their UTF-8 bytes, so that canonically equivalent strings may differ. An integer never equals a double.
 public enum PropertyValue: Sendable {
   /// No value.
   case null
@@ -20,19 +27,20 @@ public enum PropertyValue: Sendable {
   case binary(Data)
   case uuid(UUID)
   case uri(URL)
-  /// The object that a to-one relationship leads to.
+  /// The object of a to-one relationship.
   case toOne(ManagedObjectID)
-  /// The objects that a to-many relationship leads to. Their order has a meaning only where the relationship is ordered.
+  /// The objects of a to-many relationship. Their order is significant only if the relationship is ordered.
   case toMany([ManagedObjectID])
 }
 
 extension PropertyValue {
-  /// Whether there is no value.
+  /// Whether this is ``null``.
   public var isNull: Bool {
     if case .null = self { true } else { false }
   }
 
-  /// Whether an attribute of `type` can hold the value. Any attribute can hold `null` here: optionality is validated apart.
+  /// Returns whether an attribute of `type` can hold the value. Every attribute can hold ``null`` here: whether a value
+  /// is required is validated separately. O(1).
   public func fits(_ type: AttributeType) -> Bool {
     switch (self, type) {
     case (.null, _): true
@@ -46,7 +54,7 @@ extension PropertyValue {
     }
   }
 
-  /// What kind of value it is, in words for an error text: the value itself may be private.
+  /// The kind of the value in words, for error messages, which must not show the value itself.
   public var kindDescription: String {
     switch self {
     case .null: "nil"
@@ -67,7 +75,7 @@ extension PropertyValue {
 }
 
 extension PropertyValue: Hashable {
-  /// Whether a store that keeps one value may give back the other.
+  /// Returns whether a store that keeps one of the values may return the other; see ``PropertyValue``.
   public static func == (left: PropertyValue, right: PropertyValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -87,7 +95,7 @@ extension PropertyValue: Hashable {
     }
   }
 
-  /// Hashes the value, and every NaN alike.
+  /// Hashes the value. All NaNs of a type have the same hash.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)
@@ -112,7 +120,7 @@ extension Date {
 }
 
 extension PropertyValue {
-  /// The ids of a relationship's value.
+  /// The ids of the objects in a relationship's value; empty for other values.
   package var objectIDs: [ManagedObjectID] {
     switch self {
     case .toOne(let id): [id]
@@ -125,8 +133,9 @@ extension PropertyValue {
 // MARK: Conversion
 
 extension PropertyValue {
-  /// Returns the same value as an attribute of `type` holds it, or nil if it cannot. Numbers become other numbers: integers if nothing is lost,
-  /// and others if only digits are. O(1).
+  /// Returns the same value in the form that an attribute of `type` holds, or nil if there is none. Numbers are
+  /// converted to other numbers: to integers if the value is exactly an integer, and to other types even if digits are
+  /// lost. O(1).
   public func converted(to type: AttributeType) -> PropertyValue? {
     if fits(type) { return self }
     guard let number = NumericValue(self) else { return nil }
@@ -146,7 +155,7 @@ extension PropertyValue {
     return value.isNull || value.isInfinite && number.isFinite || !value.fits(type) ? nil : value
   }
 
-  /// Whether it is a number without bound, which a finite number becomes where a type has no room for it.
+  /// Whether this is an infinite number. A finite number becomes one if the type has no room for it.
   private var isInfinite: Bool {
     switch self {
     case .double(let number): number.isInfinite
@@ -159,7 +168,8 @@ extension PropertyValue {
 // MARK: Order
 
 extension PropertyValue {
-  /// Whether this comes before `other`: numbers or dates of one type, none of them a NaN. Anything else has no order.
+  /// Returns whether this value comes before `other`. Both must be numbers of the same type, or dates, and not NaN;
+  /// other values have no order.
   package func isLess(than other: PropertyValue) -> Bool {
     switch (self, other) {
     case (.integer(let a), .integer(let b)): a < b
@@ -171,7 +181,7 @@ extension PropertyValue {
     }
   }
 
-  /// Whether this is a number or a date that is none.
+  /// Whether this is a number or a date that is NaN.
   package var isNaN: Bool {
     switch self {
     case .decimal(let number): number.isNaN
@@ -186,9 +196,10 @@ extension PropertyValue {
 // MARK: Description
 
 extension PropertyValue: CustomStringConvertible {
-  /// The value for a debugger or a test; error texts do not show values.
+  /// The value for debuggers and tests; error messages do not show values.
   ///
-  /// A date stands as its seconds since 2001: Foundation's own description traps on dates that are not finite or far away.
+  /// A date is printed as its seconds since 2001: Foundation's own description traps for dates that are infinite or far
+  /// away.
   public var description: String {
     switch self {
     case .null: "nil"
@@ -211,10 +222,12 @@ extension PropertyValue: CustomStringConvertible {
 // MARK: Migration
 
 extension AttributeType {
-  /// Whether values of the type may become values of `type` by themselves. Some may not: a number may be too large, a text no number.
+  /// Returns whether a migration may convert values of this type to `type`. The conversion of a single value may still
+  /// fail: a number may be too large, and a text may not be a number.
   ///
-  /// Numbers and booleans become each other, everything but data becomes text and text becomes everything but data; data and what
-  /// transformers make are the same bytes. Dates become no numbers: which number is meant is for a mapping model to say.
+  /// Numbers and booleans convert to each other. Every type but dates and data converts to text, and text to every type
+  /// but those. Binary and transformable attributes hold the same bytes. Dates do not convert to numbers: a mapping
+  /// model must say which number is meant.
   public func converts(to type: AttributeType) -> Bool {
     if self == type || (isNumeric && type.isNumeric) { return true }
     if self == .undefined || type == .undefined { return false }
@@ -236,7 +249,8 @@ extension AttributeType {
 }
 
 extension PropertyValue {
-  /// The same value as one of another type, as ``AttributeType/converts(to:)`` says; nil where this value has no such form.
+  /// Returns the value as one of another type; see ``AttributeType/converts(to:)``. Returns nil if this value cannot be
+  /// converted.
   package func migrated(to type: AttributeType) -> PropertyValue? {
     if isNull || fits(type) { return self }
     switch self {

@@ -1,22 +1,27 @@
 public import HeartwoodFoundation
 
-/// What a store itself calls a record: a number, a UUID or a string, unique among the records of an entity in the store.
+/// A store's own name for a record: a number, a UUID or a string, unique among the records of an entity in the store.
 ///
-/// Two strings are the same reference when they are the same bytes: a store keeps records apart that Unicode calls equivalent.
+///     ReferenceID.integer(12).text   // "12"
+///     ReferenceID.string("12").text  // "'12"
+///     ReferenceID(text: "'12")       // .string("12")
+///
+/// Two strings are the same reference only if their UTF-8 bytes are the same: a store distinguishes records whose
+/// references are canonically equivalent in Unicode.
 public enum ReferenceID: Sendable {
-  /// A number, as of a row of a table.
+  /// A number, such as that of a row in a table.
   case integer(Int64)
-  /// A UUID, which no other record anywhere has.
+  /// A UUID, which no other record in any store has.
   case uuid(UUID)
-  /// A string, such as a key that somebody else has given the record.
+  /// A string, such as a key that another system has given to the record.
   case string(String)
 }
 
 extension ReferenceID {
   /// The reference as text: digits, a UUID in capitals, or the string.
   ///
-  /// A string that would read as a number or a UUID, or that begins with an apostrophe, gets an apostrophe before it, so that
-  /// ``init(text:)`` gives back the same reference.
+  /// A string that could be read as a number or a UUID, or that begins with an apostrophe, gets an apostrophe in front,
+  /// so that ``init(text:)`` returns the same reference.
   public var text: String {
     switch self {
     case .integer(let number): return String(number)
@@ -26,7 +31,8 @@ extension ReferenceID {
     }
   }
 
-  /// The reference that ``text`` stands for.
+  /// Reads a reference from the form that ``text`` has. Any string that is not a number or a UUID in that form is a
+  /// string reference.
   public init(text: String) {
     if text.utf8.first == UInt8(ascii: "'") {
       self = .string(String(Substring(text.utf8.dropFirst())))
@@ -41,7 +47,8 @@ extension ReferenceID {
 }
 
 extension ReferenceID {
-  /// The number that is meant where Core Data has written the reference, which puts a p before it: 12 for `p12`. Nil for all else.
+  /// The number in a reference that Core Data has written, which begins with a p: 12 for `p12`. Nil for all other
+  /// references.
   package var numberOfCoreData: Int64? {
     guard case .string(let text) = self, text.utf8.first == UInt8(ascii: "p") else { return nil }
     let digits = Substring(text.utf8.dropFirst())
@@ -50,7 +57,7 @@ extension ReferenceID {
 }
 
 extension ReferenceID: Hashable {
-  /// Whether both are the same number, the same UUID, or the same bytes of text.
+  /// Returns whether both are the same number, the same UUID, or strings of the same bytes.
   public static func == (left: ReferenceID, right: ReferenceID) -> Bool {
     switch (left, right) {
     case (.integer(let a), .integer(let b)): a == b

@@ -7,7 +7,7 @@ extension EntityDefinition: Codable {
       versionHashModifier, userInfo
   }
 
-  /// Writes the entity as `Formats/Model/README.md` says.
+  /// Encodes the entity as described in `Formats/Model/README.md`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(name, forKey: .name)
@@ -25,7 +25,8 @@ extension EntityDefinition: Codable {
     try container.encodeIfNotEmpty(userInfo, forKey: .userInfo)
   }
 
-  /// Reads an entity as `Formats/Model/README.md` says. What names refer to is checked by a ``ManagedObjectModel``.
+  /// Decodes an entity as described in `Formats/Model/README.md`. Names in it are not resolved; a
+  /// ``ManagedObjectModel`` checks them.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     self.init(
@@ -53,7 +54,7 @@ extension FetchIndexDescription: Codable {
     case name, elements, predicate
   }
 
-  /// Writes the index as `Formats/Model/README.md` says.
+  /// Encodes the index as described in `Formats/Model/README.md`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(name, forKey: .name)
@@ -61,7 +62,7 @@ extension FetchIndexDescription: Codable {
     try container.encodeIfPresent(partialIndexPredicate, forKey: .predicate)
   }
 
-  /// Reads an index as `Formats/Model/README.md` says.
+  /// Decodes an index as described in `Formats/Model/README.md`.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     self.init(
@@ -79,7 +80,7 @@ extension FetchIndexElementDescription: Codable {
     case property, expression, collation, descending
   }
 
-  /// Writes the element as `Formats/Model/README.md` says.
+  /// Encodes the element as described in `Formats/Model/README.md`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     switch subject {
@@ -90,7 +91,7 @@ extension FetchIndexElementDescription: Codable {
     try container.encodeIfSet(!isAscending, forKey: .descending)
   }
 
-  /// Reads an element as `Formats/Model/README.md` says.
+  /// Decodes an element as described in `Formats/Model/README.md`.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     let subject: Subject
@@ -114,7 +115,7 @@ extension FetchedPropertyDescription: Codable {
     case name, request, optional, renamingIdentifier, versionHashModifier, userInfo
   }
 
-  /// Writes the fetched property as `Formats/Model/README.md` says.
+  /// Encodes the fetched property as described in `Formats/Model/README.md`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(name, forKey: .name)
@@ -125,7 +126,7 @@ extension FetchedPropertyDescription: Codable {
     try container.encodeIfNotEmpty(userInfo, forKey: .userInfo)
   }
 
-  /// Reads a fetched property as `Formats/Model/README.md` says.
+  /// Decodes a fetched property as described in `Formats/Model/README.md`.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     self.init(
@@ -147,7 +148,7 @@ extension FetchRequestTemplate: Codable {
     case withoutSubentities, withoutPropertyValues, withoutPendingChanges, withoutFaults, distinct
   }
 
-  /// Writes the template as `Formats/Model/README.md` says.
+  /// Encodes the template as described in `Formats/Model/README.md`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(name, forKey: .name)
@@ -163,7 +164,7 @@ extension FetchRequestTemplate: Codable {
     try container.encodeIfSet(returnsDistinctResults, forKey: .distinct)
   }
 
-  /// Reads a template as `Formats/Model/README.md` says.
+  /// Decodes a template as described in `Formats/Model/README.md`.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     self.init(

@@ -1,12 +1,12 @@
 public import HeartwoodFoundation
 
-/// What is written of a model, before it is checked.
+/// The encoded form of a model, before validation.
 struct ModelDocument: Codable {
   private enum Key: String, CodingKey {
     case format, entities, configurations, versionIdentifiers, fetchRequests, localization
   }
 
-  /// The version of the form in which a model is written.
+  /// The version of the encoded form.
   private static let format = 1
 
   let entities: [EntityDefinition]
@@ -54,30 +54,30 @@ struct ModelDocument: Codable {
 // MARK: ManagedObjectModel: Codable
 
 extension ManagedObjectModel: Codable {
-  /// Writes the model as `Formats/Model/README.md` says.
+  /// Encodes the model as described in `Formats/Model/README.md`.
   public func encode(to encoder: any Encoder) throws {
     try ModelDocument(self).encode(to: encoder)
   }
 
-  /// Reads a model as `Formats/Model/README.md` says, and checks it.
+  /// Decodes a model as described in `Formats/Model/README.md`, and validates it.
   ///
-  /// - Throws: ``ModelValidationError`` where the model has faults; `DecodingError` where it is no model, or one of a newer
-  ///   format.
+  /// - Throws: ``ModelValidationError`` if the model has faults, and `DecodingError` if the data is not a model, or one
+  ///   of a newer format.
   public convenience init(from decoder: any Decoder) throws {
     try self.init(ModelDocument(from: decoder))
   }
 
-  /// The model as JSON, for a store to embed: the same bytes for the same model.
+  /// Returns the model as JSON, for a store to embed. The same model always has the same bytes.
   public func encoded() throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return try encoder.encode(ModelDocument(self))
   }
 
-  /// The model of which `data` is the JSON.
+  /// Decodes a model from JSON, and validates it.
   ///
-  /// - Throws: ``ModelValidationError`` where the model has faults; `DecodingError` where it is no model, or one of a newer
-  ///   format.
+  /// - Throws: ``ModelValidationError`` if the model has faults, and `DecodingError` if the data is not a model, or one
+  ///   of a newer format.
   public convenience init(encoded data: Data) throws {
     try self.init(JSONDecoder().decode(ModelDocument.self, from: data))
   }

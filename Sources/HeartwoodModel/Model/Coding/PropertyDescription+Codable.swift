@@ -7,7 +7,7 @@ extension PropertyDescription: Codable {
     case attribute, relationship
   }
 
-  /// Writes the kind, and beside it what the attribute or the relationship writes.
+  /// Encodes the kind, and the members of the attribute or the relationship with it.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     switch self {
@@ -20,7 +20,7 @@ extension PropertyDescription: Codable {
     }
   }
 
-  /// Reads the kind, and then the attribute or the relationship. A kind that is not known is an error.
+  /// Decodes the kind, and then the attribute or the relationship. An unknown kind is an error.
   public init(from decoder: any Decoder) throws {
     switch try decoder.container(keyedBy: Key.self).decode(Kind.self, forKey: .kind) {
     case .attribute: self = .attribute(try AttributeDescription(from: decoder))
@@ -40,9 +40,9 @@ extension AttributeDescription: Codable {
     case valueClass, renamingIdentifier, versionHashModifier, userInfo
   }
 
-  /// Writes the attribute as `Formats/Model/README.md` says.
+  /// Encodes the attribute as described in `Formats/Model/README.md`.
   ///
-  /// - Throws: `EncodingError` where the default value, or the least or greatest one, does not fit the type.
+  /// - Throws: `EncodingError` if the default value, or the least or greatest value, does not fit the type.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(name, forKey: .name)
@@ -83,9 +83,9 @@ extension AttributeDescription: Codable {
     try container.encode(text, forKey: key)
   }
 
-  /// Reads an attribute as `Formats/Model/README.md` says.
+  /// Decodes an attribute as described in `Formats/Model/README.md`.
   ///
-  /// - Throws: `DecodingError`, also where the default, or the least or greatest value, is no value of the type.
+  /// - Throws: `DecodingError`, also if the default value, or the least or greatest value, is not a value of the type.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     let type = try container.decode(AttributeType.self, forKey: .type)
@@ -144,7 +144,7 @@ extension CompositeAttributeDescription: Codable {
     case name, composite, elements, userInfo
   }
 
-  /// Writes the composite attribute as `Formats/Model/README.md` says.
+  /// Encodes the composite attribute as described in `Formats/Model/README.md`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(name, forKey: .name)
@@ -153,7 +153,7 @@ extension CompositeAttributeDescription: Codable {
     try container.encodeIfNotEmpty(userInfo, forKey: .userInfo)
   }
 
-  /// Reads a composite attribute as `Formats/Model/README.md` says.
+  /// Decodes a composite attribute as described in `Formats/Model/README.md`.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     self.init(
@@ -173,7 +173,7 @@ extension RelationshipDescription: Codable {
     case renamingIdentifier, versionHashModifier, userInfo
   }
 
-  /// Writes the relationship as `Formats/Model/README.md` says.
+  /// Encodes the relationship as described in `Formats/Model/README.md`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(name, forKey: .name)
@@ -192,7 +192,7 @@ extension RelationshipDescription: Codable {
     try container.encodeIfNotEmpty(userInfo, forKey: .userInfo)
   }
 
-  /// Reads a relationship as `Formats/Model/README.md` says.
+  /// Decodes a relationship as described in `Formats/Model/README.md`.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     self.init(
@@ -216,7 +216,7 @@ extension RelationshipDescription: Codable {
 
 // MARK: KeyedContainer: absence
 
-/// In the JSON of a model, what is not there has its usual value: no flag, no text, an empty list.
+/// In the JSON of a model, a missing member has its usual value: false, no text, or an empty list.
 extension KeyedEncodingContainer {
   mutating func encodeIfSet(_ flag: Bool, forKey key: Key) throws {
     if flag { try encode(true, forKey: key) }

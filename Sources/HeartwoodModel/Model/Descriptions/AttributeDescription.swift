@@ -1,35 +1,45 @@
-/// The description of an attribute: what an entity's objects keep under a name.
+/// The description of an attribute: the name, the type and the rules of a value that objects keep.
+///
+///     let title = AttributeDescription(
+///       name: "title",
+///       type: .string,
+///       isOptional: false,
+///       rules: AttributeRules(maxLength: 200)
+///     )
+///
+/// The initializer makes an optional attribute unless `isOptional` is false. The short form for models written in code,
+/// ``PropertyDescription/attribute(_:_:optional:transient:default:rules:renamedFrom:userInfo:)``, makes a required one.
 public struct AttributeDescription: Sendable, Hashable {
   /// The name, unique in the entity.
   public var name: String
-  /// What kind of values it has.
+  /// The type of the values.
   public var type: AttributeType
-  /// Whether an object may be saved without a value.
+  /// Whether an object may be saved while the attribute has no value.
   public var isOptional: Bool
-  /// Whether the value lives in memory only and no store keeps it.
+  /// Whether the value exists in memory only, and no store keeps it.
   public var isTransient: Bool
-  /// The value of a new object. It fits ``type``.
+  /// The value in a new object. A ``ManagedObjectModel`` requires that it fits ``type``.
   public var defaultValue: PropertyValue
-  /// What values have to keep to beyond their type, before they may be saved.
+  /// The rules that a value must meet, in addition to its type, before an object is saved.
   public var rules: AttributeRules
-  /// What the value is computed from when an object is saved; nil for an attribute that is set.
+  /// The expression from which a save computes the value; nil if the value is set.
   public var derivationExpression: FetchExpression?
-  /// Whether a store may keep large data in files beside its own.
+  /// Whether a store may keep large data in separate files.
   public var allowsExternalBinaryDataStorage: Bool
-  /// Whether the value is kept in the tombstone of a deleted object.
+  /// Whether the tombstone of a deleted object keeps the value.
   public var preservesValueInHistoryOnDeletion: Bool
   /// The registered name of the transformer of a transformable attribute.
   public var valueTransformerName: String?
-  /// The class of the values of an attribute that is transformable or has no type, where the model names one.
+  /// The class of the values, for an attribute that is transformable or has no type; nil if the model names none.
   public var attributeValueClassName: String?
-  /// The name that the attribute had in the version of the model before this one, where it was renamed.
+  /// The name of the attribute in the previous version of the model, if it was renamed.
   public var renamingIdentifier: String?
-  /// A text that changes the version hash, for a change that the description does not show.
+  /// A text that changes the version hash, for a change that is not visible in the description.
   public var versionHashModifier: String?
   /// The author's own notes, by key.
   public var userInfo: [String: String]
 
-  /// An attribute that is not checked yet: a ``ManagedObjectModel`` does that.
+  /// Makes a description without validating it; a ``ManagedObjectModel`` reports its faults.
   public init(
     name: String,
     type: AttributeType,
@@ -65,40 +75,40 @@ public struct AttributeDescription: Sendable, Hashable {
 
 // MARK: CompositeAttributeDescription
 
-/// An attribute that is made of several: an address of a street and a city.
+/// An attribute that consists of several attributes, such as an address with a street and a city.
 ///
-/// The parts are attributes of the entity by themselves, so that every store keeps them, and predicates and indexes reach them: the part
-/// `city` of `address` is the attribute `address_city`.
+/// Each part is an attribute of the entity, so that every store keeps it and predicates and indexes can use it: the
+/// part `city` of `address` is the attribute `address_city`.
 public struct CompositeAttributeDescription: Sendable, Hashable {
-  /// One part.
+  /// One part of a composite attribute.
   public struct Element: Sendable, Hashable, Codable {
     private enum CodingKeys: String, CodingKey {
       case name
       case attributeName = "attribute"
     }
 
-    /// The name in the composite: `city`, or `place.city` for a part of a part.
+    /// The name within the composite attribute: `city`, or `place.city` for a part of a part.
     public var name: String
-    /// The name of the attribute of the entity.
+    /// The name of the entity's attribute that keeps the value.
     public var attributeName: String
 
-    /// A part that is not checked yet: a ``ManagedObjectModel`` does that.
+    /// Makes an element without validating it; a ``ManagedObjectModel`` reports its faults.
     public init(name: String, attributeName: String) {
       self.name = name
       self.attributeName = attributeName
     }
   }
 
-  /// The name of the whole, unique in the entity.
+  /// The name of the composite attribute, unique in the entity.
   public var name: String
-  /// The name of the composite, which several attributes may have.
+  /// The name of the composite type, which several attributes may share.
   public var compositeName: String
   /// The parts, in declared order.
   public var elements: [Element]
   /// The author's own notes, by key.
   public var userInfo: [String: String]
 
-  /// A composite attribute that is not checked yet: a ``ManagedObjectModel`` does that.
+  /// Makes a description without validating it; a ``ManagedObjectModel`` reports its faults.
   public init(name: String, compositeName: String, elements: [Element], userInfo: [String: String] = [:]) {
     self.name = name
     self.compositeName = compositeName

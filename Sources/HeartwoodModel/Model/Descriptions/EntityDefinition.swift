@@ -1,36 +1,46 @@
-/// An entity as the author of a model writes it down: its own properties, and its parent by name.
+/// An entity as a model declares it: its own properties, and its parent by name.
 ///
-/// A ``ManagedObjectModel`` checks the definitions and makes an ``EntityDescription`` of each, in which the names are resolved.
+///     let toDo = EntityDefinition.entity(
+///       "ToDo",
+///       parent: "Note",
+///       unique: [["number"]],
+///       .attribute("number", .integer64),
+///       .attribute("due", .date, optional: true),
+///       .toOne("list", "List", inverse: "items")
+///     )
+///
+/// A definition is not validated: names may refer to entities that do not exist. A ``ManagedObjectModel`` validates all
+/// definitions together and makes an ``EntityDescription`` of each, in which the names are resolved.
 public struct EntityDefinition: Sendable, Hashable {
   /// The name, unique in the model.
   public var name: String
-  /// The Swift class of the entity's objects, where the model names one.
+  /// The Swift class of the entity's objects; nil if the model names none.
   public var managedObjectClassName: String?
-  /// Whether there are no objects of this entity itself, but only of its subentities.
+  /// Whether objects belong to subentities only, and never to this entity itself.
   public var isAbstract: Bool
   /// The name of the entity whose properties this one inherits.
   public var superentityName: String?
-  /// The properties that the entity adds to those it inherits, in the order in which stores list them.
+  /// The properties that the entity adds to the inherited ones, in the order in which stores list them.
   public var properties: [PropertyDescription]
-  /// Groups of attribute names; no two objects have the same values in all attributes of a group.
+  /// Groups of attribute names. No two objects may have the same values in all attributes of a group.
   public var uniquenessConstraints: [[String]]
-  /// Whether uniqueness constraints may name relationships and transient attributes, as models from elsewhere do. They are kept, since they
-  /// are part of the version hash, and no store enforces them.
+  /// Whether uniqueness constraints may name relationships and transient attributes, as models made by other tools do.
+  /// Such constraints are kept because they are part of the version hash, but no store enforces them.
   public var hasUnenforcedConstraints: Bool
-  /// The properties whose objects are fetched, beside ``properties``, which stores keep.
+  /// The properties whose objects come from a fetch. They are separate from ``properties``, which stores keep.
   public var fetchedProperties: [FetchedPropertyDescription]
-  /// By which values objects shall be found fast.
+  /// The indexes by which fetches find objects faster.
   public var fetchIndexes: [FetchIndexDescription]
-  /// Which of the ``properties`` belong together.
+  /// The composite attributes, each a group of attributes in ``properties``.
   public var compositeAttributes: [CompositeAttributeDescription]
-  /// The name that the entity had in the version of the model before this one, where it was renamed.
+  /// The name of the entity in the previous version of the model, if it was renamed.
   public var renamingIdentifier: String?
-  /// A text that changes the version hash, for a change that the description does not show.
+  /// A text that changes the version hash, for a change that is not visible in the definition.
   public var versionHashModifier: String?
   /// The author's own notes, by key.
   public var userInfo: [String: String]
 
-  /// An entity that is not checked yet: a ``ManagedObjectModel`` does that.
+  /// Makes a definition without validating it; a ``ManagedObjectModel`` reports its faults.
   public init(
     name: String,
     managedObjectClassName: String? = nil,
@@ -63,7 +73,7 @@ public struct EntityDefinition: Sendable, Hashable {
 }
 
 extension EntityDefinition {
-  /// An entity, in the short form for models written in code.
+  /// Makes a definition in the short form for models written in code. Nothing is validated here.
   public static func entity(
     _ name: String,
     parent superentityName: String? = nil,

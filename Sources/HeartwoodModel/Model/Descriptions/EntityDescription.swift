@@ -1,38 +1,42 @@
 public import HeartwoodFoundation
 import Synchronization
 
-/// An entity of a model: what its objects are called and which properties they have, the inherited ones included.
+/// An entity of a model, with its own and its inherited properties.
 ///
-/// It is made by a ``ManagedObjectModel`` from an ``EntityDefinition``, and never changes.
+/// A ``ManagedObjectModel`` makes it of an ``EntityDefinition``. It is immutable.
 ///
-/// Properties have ordinals: the inherited ones first, then the entity's own, each in declared order. So a property has the
-/// same ordinal in an entity and in all its subentities.
+/// Each property has an ordinal, its index in ``properties``: first the inherited properties, then the entity's own,
+/// each in declared order. So a property has the same ordinal in an entity and in all its subentities:
+///
+///     let ordinal = entity.ordinal(ofProperty: "title")
+///     let title = entity.property(named: "title")?.attribute
 public final class EntityDescription: Sendable {
-  /// The entity as its author wrote it down.
+  /// The definition that the entity was made of.
   public let definition: EntityDefinition
-  /// The place of the entity in ``ManagedObjectModel/entities``.
+  /// The index of the entity in ``ManagedObjectModel/entities``.
   public let ordinal: Int
-  /// The entity that this one inherits from, or nil for a root.
+  /// The entity that this one inherits from; nil if it has none.
   public let superentity: EntityDescription?
   /// The ordinals of the entities that inherit from this one, at any depth.
   public let subentityOrdinals: [Int]
-  /// All properties, indexed by ordinal: the inherited ones first.
+  /// All properties, indexed by ordinal.
   public let properties: [PropertyDescription]
-  /// The stored attributes whose values have rules, in the order of their ordinals.
+  /// The stored attributes that have rules for their values, in the order of their ordinals.
   package let ruledAttributes: [RuledAttribute]
-  /// Where each relationship leads, indexed by ordinal; nil for attributes.
+  /// The destination of each relationship, indexed by the ordinal of the property; nil for attributes.
   public let relationshipTargets: [RelationshipTarget?]
-  /// What values must keep to, indexed by ordinal.
+  /// What reading, writing and checking values need of each property, indexed by ordinal.
   package let traits: [PropertyTrait]
-  /// The entity's own uniqueness constraints and the inherited ones, each a list of attribute ordinals. Those that cannot be enforced
-  /// (``EntityDefinition/hasUnenforcedConstraints``) are not among them.
+  /// The inherited and the entity's own uniqueness constraints, each a list of attribute ordinals. Constraints that
+  /// cannot be enforced (``EntityDefinition/hasUnenforcedConstraints``) are left out.
   public let uniquenessConstraints: [[Int]]
   /// The indexes by which atomic stores find objects, the inherited ones first.
   package var fetchIndexPlans: [FetchIndexPlan] { indexPlans.withLock { $0 } }
   private let indexPlans = Mutex<[FetchIndexPlan]>([])
-  /// The SHA-256 hash by which Core Data tells whether a store was written with the same entity.
+  /// The SHA-256 hash by which Core Data recognizes whether a store was written with the same entity.
   public let versionHash: Data
-  /// A number that no other description in this process has, by which caches of ordinals know that they hold.
+  /// A number that no other description in this process has. Caches of ordinals compare it to see whether they are
+  /// still valid.
   package let serialNumber: UInt32
   private let ordinalsByName: [String: Int]
   private static let lastSerialNumber = Atomic<UInt32>(0)
@@ -70,44 +74,44 @@ public final class EntityDescription: Sendable {
 }
 
 extension EntityDescription {
-  /// Makes the indexes ready, once the model is complete.
+  /// Plans the fetch indexes. It is called when all entities of the model are made.
   func prepareIndexes(in model: ManagedObjectModel) {
     let plans = fetchIndexes.compactMap { FetchIndexPlan($0, of: self, in: model) }
     indexPlans.withLock { $0 = plans }
   }
 }
 
-/// Where a relationship leads.
+/// The destination of a relationship, as ordinals.
 public struct RelationshipTarget: Sendable, Hashable {
   /// The ordinal of the destination entity in the model.
   public let entityOrdinal: Int
-  /// The ordinal of the inverse relationship in the destination entity and its subentities, where there is an inverse.
+  /// The ordinal of the inverse relationship in the destination entity and its subentities; nil if there is no inverse.
   public let inverseOrdinal: Int?
 }
 
 extension EntityDescription {
   /// The name, unique in the model.
   public var name: String { definition.name }
-  /// Whether there are no objects of this entity itself, but only of its subentities.
+  /// Whether objects belong to subentities only, and never to this entity itself.
   public var isAbstract: Bool { definition.isAbstract }
-  /// The Swift class of the entity's objects, where the model names one.
+  /// The Swift class of the entity's objects; nil if the model names none.
   public var managedObjectClassName: String? { definition.managedObjectClassName }
   /// The author's own notes, by key.
   public var userInfo: [String: String] { definition.userInfo }
-  /// The name that the entity had in the version of the model before this one, where it was renamed.
+  /// The name of the entity in the previous version of the model, if it was renamed.
   public var renamingIdentifier: String? { definition.renamingIdentifier }
-  /// A text that changes the version hash, for a change that the description does not show.
+  /// A text that changes the version hash, for a change that is not visible in the definition.
   public var versionHashModifier: String? { definition.versionHashModifier }
 
-  /// The ordinal of the property called `name`, or nil where there is none. O(1).
+  /// Returns the ordinal of the property with this name, own or inherited, or nil if there is none. O(1).
   public func ordinal(ofProperty name: String) -> Int? { ordinalsByName[name] }
 
-  /// The property called `name`, or nil where there is none. O(1).
+  /// Returns the property with this name, own or inherited, or nil if there is none. O(1).
   public func property(named name: String) -> PropertyDescription? {
     ordinalsByName[name].map { properties[$0] }
   }
 
-  /// All attributes, the inherited ones first.
+  /// All attributes, the inherited ones first. Each access makes a new array: O(n).
   public var attributes: [AttributeDescription] { properties.compactMap(\.attribute) }
 
   /// All fetched properties, the inherited ones first.
@@ -123,24 +127,25 @@ extension EntityDescription {
     (superentity?.compositeAttributes ?? []) + definition.compositeAttributes
   }
 
-  /// All relationships, the inherited ones first.
+  /// All relationships, the inherited ones first. Each access makes a new array: O(n).
   public var relationships: [RelationshipDescription] { properties.compactMap(\.relationship) }
 
-  /// All properties, the inherited ones included. Made anew at each call: O(n).
+  /// All properties by name, including the inherited ones. Each access makes a new dictionary: O(n).
   public var propertiesByName: [String: PropertyDescription] { ordinalsByName.mapValues { properties[$0] } }
 
-  /// Whether the entity has derived attributes, inherited ones included. O(properties).
+  /// Whether the entity has derived attributes, including inherited ones. O(properties).
   package var hasDerivedAttributes: Bool { properties.contains { $0.attribute?.derivationExpression != nil } }
 
-  /// All attributes, the inherited ones included. Made anew at each call: O(n).
+  /// All attributes by name, including the inherited ones. Each access makes a new dictionary: O(n).
   public var attributesByName: [String: AttributeDescription] { propertiesByName.compactMapValues(\.attribute) }
 
-  /// All relationships, the inherited ones included. Made anew at each call: O(n).
+  /// All relationships by name, including the inherited ones. Each access makes a new dictionary: O(n).
   public var relationshipsByName: [String: RelationshipDescription] {
     propertiesByName.compactMapValues(\.relationship)
   }
 
-  /// Whether this is `other` or one of its subentities.
+  /// Returns whether this entity is `other` or one of its subentities. Entities are compared by name, so that `other`
+  /// may be of another instance of the model. O(number of ancestors).
   public func isKind(of other: EntityDescription) -> Bool {
     var entity: EntityDescription? = self
     while let current = entity {
@@ -150,7 +155,7 @@ extension EntityDescription {
     return false
   }
 
-  /// The topmost entity that this one inherits from, or itself.
+  /// The topmost entity that this one inherits from; the entity itself if it has no superentity.
   public var rootEntity: EntityDescription {
     var entity = self
     while let parent = entity.superentity { entity = parent }
@@ -159,6 +164,6 @@ extension EntityDescription {
 }
 
 extension EntityDescription: CustomStringConvertible {
-  /// The word entity and the name.
+  /// The word “entity” and the name.
   public var description: String { "entity \(name)" }
 }

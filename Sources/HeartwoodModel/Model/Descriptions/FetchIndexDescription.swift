@@ -1,15 +1,15 @@
-/// An index of an entity: properties by whose values its objects shall be found fast.
+/// An index of an entity: the properties by whose values its objects should be found fast.
 ///
-/// It is a wish that stores fulfil in their own way. It does not enter version hashes.
+/// It is a hint, which each store follows in its own way. It is not part of version hashes.
 public struct FetchIndexDescription: Sendable, Hashable {
   /// The name, unique in the entity.
   public var name: String
-  /// What is indexed, most significant first.
+  /// The indexed properties and expressions, the most significant first.
   public var elements: [FetchIndexElementDescription]
-  /// Which objects the index covers; nil means all.
+  /// The condition on the objects in the index; nil means all objects.
   public var partialIndexPredicate: FetchPredicate?
 
-  /// An index that is not checked yet: a ``ManagedObjectModel`` does that.
+  /// Makes an index without validating it; a ``ManagedObjectModel`` reports its faults.
   public init(
     name: String,
     elements: [FetchIndexElementDescription],
@@ -20,38 +20,38 @@ public struct FetchIndexDescription: Sendable, Hashable {
     self.partialIndexPredicate = partialIndexPredicate
   }
 
-  /// An index over properties, small values first.
+  /// Makes an index over properties, in ascending order.
   public init(name: String, properties: [String]) {
     self.init(name: name, elements: properties.map { FetchIndexElementDescription(.property($0)) })
   }
 }
 
-/// A part of an index.
+/// One indexed property or expression.
 public struct FetchIndexElementDescription: Sendable, Hashable {
-  /// What is indexed.
+  /// What an element of an index indexes.
   public enum Subject: Sendable, Hashable {
-    /// The property of this name, own or inherited.
+    /// The property with this name, own or inherited.
     case property(String)
-    /// What an expression makes of an object.
+    /// The value of an expression for each object.
     case expression(FetchExpression)
   }
 
-  /// How values are found. The raw value is how it is written.
+  /// How the index finds values. The raw value is the spelling in files.
   public enum CollationType: String, Sendable, Hashable, CaseIterable, Codable {
-    /// By their order.
+    /// By the order of the values.
     case binary
     /// By ranges in several dimensions, for numbers.
     case rTree
   }
 
-  /// What is indexed.
+  /// The indexed property or expression.
   public var subject: Subject
-  /// How values are found.
+  /// How the index finds values.
   public var collationType: CollationType
-  /// Whether small values come first.
+  /// Whether the index is in ascending order.
   public var isAscending: Bool
 
-  /// A part of an index that is not checked yet: a ``ManagedObjectModel`` does that.
+  /// Makes an element without validating it; a ``ManagedObjectModel`` reports its faults.
   public init(_ subject: Subject, collationType: CollationType = .binary, isAscending: Bool = true) {
     self.subject = subject
     self.collationType = collationType
@@ -66,9 +66,9 @@ public struct FetchIndexElementDescription: Sendable, Hashable {
 
 // MARK: FetchIndexPlan
 
-/// An index as atomic stores use it: records in the order of some of their properties.
+/// An index as atomic stores use it: records sorted by some of their properties.
 package struct FetchIndexPlan: Sendable, Hashable {
-  /// What records are ordered by.
+  /// A property by which records are sorted.
   package struct Element: Sendable, Hashable {
     package let ordinal: Int
     package let isAscending: Bool
@@ -78,14 +78,16 @@ package struct FetchIndexPlan: Sendable, Hashable {
   package static let mostElements = 4
 
   package let name: String
-  /// Most significant first; there is one at least.
+  /// The properties by which records are sorted, the most significant first; at least one.
   package let elements: [Element]
-  /// What all records of a partial index meet, and no other record; without any it has all records.
+  /// The conditions of a partial index: it contains the records that meet all of them. If there are none, it contains
+  /// all records.
   package let conditions: [CompiledPredicate]
-  /// The ordinals of the properties that the conditions are about.
+  /// The ordinals of the properties that the conditions read.
   package let conditionOrdinals: [Int]
 
-  /// Nil where the index begins with something that has no order, or where it is not known for each record alone whether it is in it.
+  /// Returns nil if the first element of the index has no order, or if the condition of a partial index needs more than
+  /// each record alone.
   init?(_ index: FetchIndexDescription, of entity: EntityDescription, in model: ManagedObjectModel) {
     name = index.name
     elements = index.elements.prefix(Self.mostElements).map { Self.element($0, entity) }.prefix { $0 != nil }
@@ -95,7 +97,7 @@ package struct FetchIndexPlan: Sendable, Hashable {
       (conditions, conditionOrdinals) = ([], [])
       return
     }
-    // try?: an index that cannot be planned is not made; fetches are no others without it.
+    // try?: an index that cannot be planned is not made; fetches have the same results without it.
     guard !predicate.applies(.now), let plan = try? PredicateCompiler.compile(predicate, for: entity, in: model),
       plan.destinationOrdinals.isEmpty, let properties = plan.ownProperties
     else { return nil }
@@ -113,7 +115,7 @@ package struct FetchIndexPlan: Sendable, Hashable {
 }
 
 extension PropertyDescription {
-  /// Whether a column of such values can be put in an order in which fetches find them.
+  /// Whether values of the property can be sorted so that fetches find them.
   fileprivate var isIndexable: Bool {
     switch self {
     case _ where isTransient: false

@@ -1,14 +1,14 @@
-/// A fetch request that a model holds under a name, with variables to be put in later.
+/// A fetch request that a model keeps under a name. Its variables get their values when it is used.
 public struct FetchRequestTemplate: Sendable, Hashable {
-  /// What a fetch gives. The raw value is how it is written.
+  /// What a fetch returns. The raw value is the spelling in files.
   public enum ResultType: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The objects that are found.
+    /// The matching objects.
     case objects
-    /// Their ids.
+    /// The ids of the matching objects.
     case objectIDs
-    /// Their values by name, without objects.
+    /// The values of the matching objects by property name, without objects.
     case dictionaries
-    /// How many there are.
+    /// The number of matching objects.
     case count
   }
 
@@ -16,26 +16,27 @@ public struct FetchRequestTemplate: Sendable, Hashable {
   public var name: String
   /// The name of the entity whose objects are fetched.
   public var entityName: String
-  /// Which objects are fetched; nil means all. Its ``FetchPredicate/variables`` are to be put in.
+  /// The condition that fetched objects meet; nil means all objects. Its ``FetchPredicate/variables`` get their values
+  /// when the template is used.
   public var predicate: FetchPredicate?
-  /// What a fetch gives.
+  /// What a fetch returns.
   public var resultType: ResultType
-  /// How many objects are fetched at most; 0 means any number.
+  /// The greatest number of fetched objects; 0 means no limit.
   public var fetchLimit: Int
-  /// How many objects are read at a time; 0 means all.
+  /// The number of objects that are read at a time; 0 means all.
   public var fetchBatchSize: Int
-  /// Whether objects of subentities are fetched too.
+  /// Whether objects of subentities are fetched, too.
   public var includesSubentities: Bool
-  /// Whether the values of what is found are read at once.
+  /// Whether the values of the fetched objects are read at once.
   public var includesPropertyValues: Bool
-  /// Whether unsaved changes count.
+  /// Whether the fetch takes unsaved changes into account.
   public var includesPendingChanges: Bool
-  /// Whether objects are given before their values are read.
+  /// Whether objects are returned before their values are read.
   public var returnsObjectsAsFaults: Bool
-  /// Whether equal results are given once.
+  /// Whether equal results are returned once.
   public var returnsDistinctResults: Bool
 
-  /// A template that is not checked yet: a ``ManagedObjectModel`` does that.
+  /// Makes a template without validating it; a ``ManagedObjectModel`` reports its faults.
   public init(
     name: String,
     entityName: String,
@@ -65,24 +66,24 @@ public struct FetchRequestTemplate: Sendable, Hashable {
 
 // MARK: FetchedPropertyDescription
 
-/// A property whose objects are found by a fetch and not kept: a weak relationship.
+/// A property whose objects come from a fetch and are not kept: a weak relationship.
 ///
-/// In its predicate, `$FETCH_SOURCE` stands for the object that has the property, and `$FETCHED_PROPERTY` for this description.
+/// In its predicate, `$FETCH_SOURCE` is the object that has the property, and `$FETCHED_PROPERTY` is this description.
 public struct FetchedPropertyDescription: Sendable, Hashable {
   /// The name, unique in the entity.
   public var name: String
-  /// What is fetched.
+  /// The request that finds the objects.
   public var fetchRequest: FetchRequestTemplate
-  /// Whether it may be empty. Nothing is checked.
+  /// Whether the property may be empty. No check uses it.
   public var isOptional: Bool
-  /// The name that the property had in the version of the model before this one, where it was renamed.
+  /// The name of the property in the previous version of the model, if it was renamed.
   public var renamingIdentifier: String?
-  /// A text that would change the version hash, if fetched properties entered it.
+  /// A text that would change the version hash if fetched properties were part of it.
   public var versionHashModifier: String?
   /// The author's own notes, by key.
   public var userInfo: [String: String]
 
-  /// A fetched property that is not checked yet: a ``ManagedObjectModel`` does that.
+  /// Makes a description without validating it; a ``ManagedObjectModel`` reports its faults.
   public init(
     name: String,
     fetchRequest: FetchRequestTemplate,

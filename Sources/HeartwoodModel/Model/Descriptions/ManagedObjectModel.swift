@@ -1,28 +1,50 @@
-/// A model: the entities whose objects a store keeps, checked and resolved.
+/// The entities of a store, with their properties and relationships, after validation.
 ///
-/// A model never changes, so it may be shared. Two models are equal when their definitions are.
+/// Write the definitions in code, or decode a model from JSON (``init(encoded:)``):
+///
+///     let model = try ManagedObjectModel(entities: [
+///       .entity(
+///         "List",
+///         .attribute("name", .string),
+///         .toMany("items", "ToDo", inverse: "list", deleteRule: .cascade)
+///       ),
+///       .entity(
+///         "ToDo",
+///         .attribute("title", .string),
+///         .attribute("done", .boolean, default: .boolean(false)),
+///         .toOne("list", "List", inverse: "items")
+///       ),
+///     ])
+///     let toDo = model.entity(named: "ToDo")
+///
+/// A model is immutable and can be shared between threads. Two models are equal if their definitions are equal, and
+/// also their configurations, version identifiers, fetch request templates and localization dictionaries.
 public final class ManagedObjectModel: Sendable {
-  /// How many ancestors an entity may have. It bounds every walk along the parents, and every recursion over them.
+  /// The greatest number of ancestors of an entity. It bounds every loop and every recursion over the parents.
   package static let deepestInheritance = 64
 
-  /// The entities in declared order; an entity's ordinal is its place here.
+  /// The entities in declared order. The ordinal of an entity is its index in this array.
   public let entities: [EntityDescription]
-  /// The names of the entities of each configuration. The default configuration, of all entities, is not listed.
+  /// The names of the entities of each configuration. It does not list the default configuration, which contains all
+  /// entities.
   public let configurations: [String: [String]]
-  /// Names that the author gave to this version of the model.
+  /// The names that the author gave to this version of the model.
   public let versionIdentifiers: [String]
-  /// The fetch requests that the model holds, in declared order.
+  /// The fetch request templates of the model, in declared order.
   public let fetchRequestTemplates: [FetchRequestTemplate]
-  /// What entities, properties and errors are called in the user's language, by the keys of Core Data's tables of texts:
-  /// `Entity/Person`, `Property/name/Entity/Person`.
+  /// The names of entities, properties and errors in the user's language. The keys are those of Core Data's
+  /// localization dictionaries: `Entity/Person`, `Property/name/Entity/Person`.
   public let localizationDictionary: [String: String]
-  /// Whether an entity has attributes that are computed when objects are saved.
+  /// Whether any entity declares an attribute with a ``AttributeDescription/derivationExpression``, which a save
+  /// computes.
   public let hasDerivedAttributes: Bool
   private let ordinalsByName: [String: Int]
 
-  /// Makes a model of `definitions`.
+  /// Validates `definitions`, and resolves the names in them.
   ///
-  /// - Throws: ``ModelValidationError``, which lists every fault and where it is.
+  /// An entity may have at most 64 ancestors.
+  ///
+  /// - Throws: ``ModelValidationError``, which lists every fault and its place.
   public init(
     entities definitions: [EntityDefinition],
     configurations: [String: [String]] = [:],
@@ -51,7 +73,7 @@ public final class ManagedObjectModel: Sendable {
     for entity in entities { entity.prepareIndexes(in: self) }
   }
 
-  /// The same model with other names for people to read.
+  /// Copies `model` with other localized names.
   package init(_ model: ManagedObjectModel, localizationDictionary: [String: String]) {
     entities = model.entities
     configurations = model.configurations
@@ -64,22 +86,23 @@ public final class ManagedObjectModel: Sendable {
 }
 
 extension ManagedObjectModel {
-  /// The entity called `name`, or nil where there is none. O(1).
+  /// Returns the entity with this name, or nil if there is none. O(1).
   public func entity(named name: String) -> EntityDescription? {
     ordinalsByName[name].map { entities[$0] }
   }
 
-  /// All entities. Made anew at each call: O(n).
+  /// The entities by name. Each access makes a new dictionary: O(n).
   public var entitiesByName: [String: EntityDescription] { ordinalsByName.mapValues { entities[$0] } }
 
-  /// The fetch request that the model holds under `name`, or nil where there is none. O(n).
+  /// Returns the fetch request template with this name, or nil if there is none. O(n).
   public func fetchRequestTemplate(named name: String) -> FetchRequestTemplate? {
     fetchRequestTemplates.first { $0.name == name }
   }
 
-  /// The entities of `configuration`, in declared order; nil means the default one, of all entities.
+  /// Returns the entities of `configuration` in declared order. Nil stands for the default configuration, which
+  /// contains all entities. O(n).
   ///
-  /// - Returns: nil where the model has no such configuration.
+  /// - Returns: nil if the model has no such configuration.
   public func entities(forConfiguration configuration: String?) -> [EntityDescription]? {
     guard let configuration else { return entities }
     return configurations[configuration].map { names in
@@ -88,14 +111,15 @@ extension ManagedObjectModel {
     }
   }
 
-  /// The entity with `ordinal` and all its subentities that can have objects of their own.
+  /// Returns `entity` and all its subentities, without those that are abstract.
   public func concreteEntities(under entity: EntityDescription) -> [EntityDescription] {
     ([entity.ordinal] + entity.subentityOrdinals).map { entities[$0] }.filter { !$0.isAbstract }
   }
 }
 
 extension ManagedObjectModel: Hashable {
-  /// Whether the definitions are the same, and all that the model has beside them.
+  /// Returns whether both models have equal definitions, configurations, version identifiers, fetch request templates
+  /// and localization dictionaries. O(n) unless both are the same instance.
   public static func == (left: ManagedObjectModel, right: ManagedObjectModel) -> Bool {
     left === right
       || (left.configurations == right.configurations && left.versionIdentifiers == right.versionIdentifiers
@@ -104,7 +128,7 @@ extension ManagedObjectModel: Hashable {
         && left.entities.map(\.definition) == right.entities.map(\.definition))
   }
 
-  /// Hashes the names of the entities.
+  /// Hashes the names of the entities. O(n).
   public func hash(into hasher: inout Hasher) {
     hasher.combine(entities.map(\.name))
   }
@@ -113,7 +137,8 @@ extension ManagedObjectModel: Hashable {
 // MARK: Reachability
 
 extension ManagedObjectModel {
-  /// `entity` and all entities to whose objects relationships lead from it, at any distance, subentities included.
+  /// Returns `entity` and all entities that its relationships can reach, directly or over other entities, including
+  /// subentities.
   package func entitiesReachable(from entity: EntityDescription) -> [EntityDescription] {
     var seen: Set<Int> = [entity.ordinal]
     var pending = [entity.ordinal]
@@ -132,19 +157,20 @@ extension ManagedObjectModel {
 // MARK: Merging
 
 extension ManagedObjectModel {
-  /// One model of all entities, configurations and fetch requests of `models`.
+  /// Makes one model of the entities, configurations and fetch request templates of `models`.
   ///
-  /// What several models have alike is taken once. A configuration has the entities that it has in any of them.
+  /// Equal entities and equal templates are added once. A configuration contains the entities that it has in any of the
+  /// models. If two localization dictionaries have the same key, the text of the earlier model is used.
   ///
-  /// - Throws: ``ModelValidationError`` where two models have an entity or a fetch request of one name that is not the same in both, or
-  ///   where the whole has another fault.
+  /// - Throws: ``ModelValidationError`` if two models have different entities or fetch request templates with the same
+  ///   name, or if the merged model has another fault.
   public convenience init(merging models: [ManagedObjectModel]) throws(ModelValidationError) {
     var merger = ModelMerger()
     for model in models { merger.add(model) { _ in true } }
     try self.init(merger)
   }
 
-  /// One model of those entities of `models` that `isIncluded` says.
+  /// Makes one model of those entities of `models` for which `isIncluded` returns true.
   package convenience init(
     merging models: [ManagedObjectModel],
     where isIncluded: (EntityDescription) -> Bool
@@ -165,7 +191,8 @@ extension ManagedObjectModel {
   }
 }
 
-/// Gathers what models have. Only what is alike is taken once: the rest is for the model's validation to refuse.
+/// Collects the parts of several models. Equal parts are added once; validation then rejects different parts with the
+/// same name.
 private struct ModelMerger {
   private(set) var entities: [EntityDefinition] = []
   private(set) var configurations: [String: [String]] = [:]
@@ -196,19 +223,20 @@ private struct ModelMerger {
 // MARK: Localization
 
 extension ManagedObjectModel {
-  /// The same model with names in another language; see ``localizationDictionary``.
+  /// Returns the same model with `dictionary` as its ``localizationDictionary``.
   public func localized(by dictionary: [String: String]) -> ManagedObjectModel {
     ManagedObjectModel(self, localizationDictionary: dictionary)
   }
 
-  /// What the entity called `name` is called in the user's language, or its own name.
+  /// Returns the name of an entity in the user's language, or `name` if the ``localizationDictionary`` has none.
   public func localizedName(ofEntity name: String) -> String {
     localizationDictionary["Entity/\(name)"] ?? name
   }
 
-  /// What the property called `name` of an entity is called in the user's language, or its own name.
+  /// Returns the name of a property in the user's language, or `name` if the ``localizationDictionary`` has none.
   ///
-  /// A name for the property of one entity comes before one for all properties so called.
+  /// The key of a property in `entity` is looked up first, then those in its superentities, then the key without an
+  /// entity: `Property/name`.
   public func localizedName(ofProperty name: String, in entity: EntityDescription) -> String {
     var owner: EntityDescription? = entity
     while let current = owner {
@@ -221,9 +249,9 @@ extension ManagedObjectModel {
 
 // MARK: ModelName
 
-/// The names that entities and properties may have.
+/// The rules for names of entities and properties.
 enum ModelName {
-  /// What is allowed, for messages.
+  /// The rule as a sentence for error messages.
   static let rule = "A name begins with a letter or an underscore and goes on with letters, digits and underscores."
 
   static func isAllowed(_ name: String) -> Bool {

@@ -1,6 +1,6 @@
 import HeartwoodFoundation
 
-/// Makes entity descriptions of definitions that have been validated: names become ordinals, properties are inherited.
+/// Makes entity descriptions of valid definitions: resolves names to ordinals, and adds inherited properties.
 struct ModelResolver {
   private let index: DefinitionIndex
   /// The ordinals of the descendants of each entity, in the order of the definitions.
@@ -22,7 +22,7 @@ struct ModelResolver {
     return resolved.compactMap(\.self)
   }
 
-  /// The entity at `ordinal`, made after its superentity.
+  /// Returns the entity at `ordinal`. Its superentity is made first.
   private func resolve(_ ordinal: Int, in resolved: inout [EntityDescription?]) -> EntityDescription {
     if let entity = resolved[ordinal] { return entity }
     let definition = index.definitions[ordinal]
@@ -57,7 +57,8 @@ struct ModelResolver {
     }
   }
 
-  /// The ordinal of a property, own or inherited: those that the owner inherits come before it.
+  /// Returns the ordinal of an own or inherited property. The properties that the declaring entity inherits come before
+  /// it.
   private func ordinal(ofProperty name: String, in entity: Int) -> Int? {
     index.place(ofProperty: name, in: entity).map { place in
       index.lineage(of: place.entity).dropFirst().reduce(place.index) { $0 + index.definitions[$1].properties.count }
@@ -67,20 +68,20 @@ struct ModelResolver {
 
 // MARK: DefinitionIndex
 
-/// Definitions made quick to look things up in, whether they are sound or not.
+/// Tables for fast lookups in definitions, whether these are valid or not.
 struct DefinitionIndex {
-  /// An own property of an entity: the entity's ordinal, and the place in ``EntityDefinition/properties``.
+  /// A property in the entity that declares it: the entity's ordinal, and the index in ``EntityDefinition/properties``.
   struct PropertyPlace {
     let entity: Int
     let index: Int
   }
 
   let definitions: [EntityDefinition]
-  /// The ordinal of each entity's parent; nil where there is none, or none of that name.
+  /// The ordinal of each entity's parent; nil if it has no parent, or if the parent does not exist.
   let parents: [Int?]
   private let ordinals: [String: Int]
   private let ownProperties: [[String: Int]]
-  /// The names of the entity's own fetched properties and composite attributes.
+  /// The names of the fetched properties and composite attributes that each entity declares.
   private let ownNamesBeside: [Set<String>]
 
   init(_ definitions: [EntityDefinition]) {
@@ -102,18 +103,19 @@ struct DefinitionIndex {
     }
   }
 
-  /// The ordinal of the first entity called `name`.
+  /// Returns the ordinal of the first entity with this name.
   func ordinal(ofEntity name: String) -> Int? { ordinals[name] }
 
-  /// The place of the first own property called `name`, not an inherited one.
+  /// Returns the index of the first property with this name that the entity declares itself.
   func index(ofOwnProperty name: String, in entity: Int) -> Int? { ownProperties[entity][name] }
 
-  /// The nearest ancestor that has a property called `name`, or something beside the properties; nil where none has.
+  /// Returns the nearest ancestor that declares a property, fetched property or composite attribute with this name; nil
+  /// if there is none.
   func ancestor(naming name: String, of entity: Int) -> Int? {
     lineage(of: entity).dropFirst().first { ownProperties[$0][name] != nil || ownNamesBeside[$0].contains(name) }
   }
 
-  /// The property called `name`, own or inherited.
+  /// Returns the place of the property with this name, own or inherited.
   func place(ofProperty name: String, in entity: Int) -> PropertyPlace? {
     for ancestor in lineage(of: entity) {
       if let index = ownProperties[ancestor][name] { return PropertyPlace(entity: ancestor, index: index) }
@@ -125,12 +127,13 @@ struct DefinitionIndex {
     definitions[place.entity].properties[place.index]
   }
 
-  /// Whether `inverse` leads to `entity` or a relative of it, as the inverse of one of the entity's relationships has to.
+  /// Returns whether the destination of `inverse` is `entity`, one of its ancestors or one of its subentities, as
+  /// required of an inverse.
   func leadsBack(_ inverse: RelationshipDescription, to entity: Int) -> Bool {
     ordinal(ofEntity: inverse.destinationEntityName).map { isRelated($0, to: entity) } ?? false
   }
 
-  /// Whether the relationship's inverse is a relationship that leads elsewhere or has another inverse.
+  /// Returns whether the inverse of the relationship has another destination or names another inverse.
   func namesOneSidedInverse(_ relationship: RelationshipDescription, of entity: Int) -> Bool {
     guard let name = relationship.inverseRelationshipName,
       let destination = ordinal(ofEntity: relationship.destinationEntityName),
@@ -139,7 +142,7 @@ struct DefinitionIndex {
     return !leadsBack(inverse, to: entity) || inverse.inverseRelationshipName != relationship.name
   }
 
-  /// The entity and its ancestors, nearest first: at most as many as may be, even where the parents go in a circle.
+  /// Returns the entity and its ancestors, the nearest first. The number is limited, even if the parents form a cycle.
   func lineage(of entity: Int) -> [Int] {
     var lineage = [entity]
     while let last = lineage.last, let parent = parents[last], parent != entity,
@@ -150,7 +153,7 @@ struct DefinitionIndex {
     return lineage
   }
 
-  /// Whether one of the entities inherits from the other, or they are the same.
+  /// Returns whether the entities are the same, or one inherits from the other.
   func isRelated(_ entity: Int, to other: Int) -> Bool {
     lineage(of: entity).contains(other) || lineage(of: other).contains(entity)
   }
@@ -158,19 +161,19 @@ struct DefinitionIndex {
 
 // MARK: InheritanceSurvey
 
-/// How deep each entity stands below its ancestors, and which parents go in a circle. Made in O(n).
+/// The number of ancestors of each entity, and the cycles among the parents. Made in O(n).
 struct InheritanceSurvey {
   private enum Depth {
     case unknown
     case underway
     case depth(Int)
-    /// The entity is in a circle of parents, or below one.
+    /// The entity is part of a cycle of parents, or inherits from one.
     case endless
   }
 
   private let index: DefinitionIndex
   private var depths: [Depth]
-  /// The first entity of each circle, in the order of the definitions.
+  /// The first entity of each cycle, in the order of the definitions.
   private var circleStarts: Set<Int> = []
 
   init(_ index: DefinitionIndex) {
@@ -179,7 +182,7 @@ struct InheritanceSurvey {
     for entity in index.definitions.indices { survey(entity) }
   }
 
-  /// The names of the entities of the circle that begins at `entity`, or nil where none does.
+  /// Returns the names of the entities of the cycle that begins at `entity`, or nil if none begins there.
   func circle(foundAt entity: Int) -> String? {
     guard circleStarts.contains(entity) else { return nil }
     let shown = 8
@@ -188,12 +191,14 @@ struct InheritanceSurvey {
     return (names.prefix(shown) + ellipsis + names.prefix(1)).joined(separator: " → ")
   }
 
-  /// Whether the entity has just one ancestor more than allowed. Those further down are too deep for the same reason.
+  /// Returns whether the entity has exactly one ancestor more than allowed. Its descendants are too deep for the same
+  /// reason.
   func isFirstTooDeep(_ entity: Int) -> Bool {
     if case .depth(ManagedObjectModel.deepestInheritance + 1) = depths[entity] { true } else { false }
   }
 
-  /// Follows the parents of `start` up to an entity that is known already, then writes down what lies between.
+  /// Follows the parents of `start` up to an entity whose depth is known, then sets the depths of all entities between
+  /// them.
   private mutating func survey(_ start: Int) {
     var path: [Int] = []
     var next: Int? = start

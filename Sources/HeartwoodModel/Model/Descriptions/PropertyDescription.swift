@@ -13,7 +13,7 @@ extension PropertyDescription {
     }
   }
 
-  /// Whether an object may be saved without a value.
+  /// Whether an object may be saved while the property has no value.
   public var isOptional: Bool {
     switch self {
     case .attribute(let attribute): attribute.isOptional
@@ -21,7 +21,7 @@ extension PropertyDescription {
     }
   }
 
-  /// Whether an object may be saved without a value, or, for a relationship, without an object in it.
+  /// Whether an object may be saved while the property has no value, or, for a relationship, no object.
   public var mayBeEmpty: Bool {
     switch self {
     case .attribute(let attribute): attribute.isOptional
@@ -29,7 +29,7 @@ extension PropertyDescription {
     }
   }
 
-  /// Whether the value lives in memory only and no store keeps it.
+  /// Whether the value exists in memory only, and no store keeps it.
   public var isTransient: Bool {
     switch self {
     case .attribute(let attribute): attribute.isTransient
@@ -37,7 +37,7 @@ extension PropertyDescription {
     }
   }
 
-  /// The name that the property had in the version of the model before this one, where it was renamed.
+  /// The name of the property in the previous version of the model, if it was renamed.
   public var renamingIdentifier: String? {
     switch self {
     case .attribute(let attribute): attribute.renamingIdentifier
@@ -45,7 +45,7 @@ extension PropertyDescription {
     }
   }
 
-  /// A text that changes the version hash, for a change that the description does not show.
+  /// A text that changes the version hash, for a change that is not visible in the description.
   public var versionHashModifier: String? {
     switch self {
     case .attribute(let attribute): attribute.versionHashModifier
@@ -61,21 +61,23 @@ extension PropertyDescription {
     }
   }
 
-  /// The attribute that this is, or nil for a relationship.
+  /// The attribute; nil for a relationship.
   public var attribute: AttributeDescription? {
     if case .attribute(let attribute) = self { attribute } else { nil }
   }
 
-  /// The relationship that this is, or nil for an attribute.
+  /// The relationship; nil for an attribute.
   public var relationship: RelationshipDescription? {
     if case .relationship(let relationship) = self { relationship } else { nil }
   }
 }
 
 extension PropertyDescription {
-  /// An attribute, in the short form for models written in code.
+  /// Makes an attribute in the short form for models written in code: `.attribute("title", .string, default:
+  /// .string(""))`.
   ///
-  /// Without `optional:` it must have a value when it is saved, which its default may be.
+  /// Unless `optional` is true, the attribute must have a value when an object is saved. The default value counts as
+  /// one.
   public static func attribute(
     _ name: String,
     _ type: AttributeType,
@@ -100,7 +102,8 @@ extension PropertyDescription {
     )
   }
 
-  /// A relationship to one object at most, in the short form for models written in code.
+  /// Makes a relationship to at most one object, in the short form for models written in code: `.toOne("list", "List",
+  /// inverse: "items")`.
   public static func toOne(
     _ name: String,
     _ destination: String,
@@ -123,7 +126,8 @@ extension PropertyDescription {
     )
   }
 
-  /// A relationship to any number of objects, in the short form for models written in code.
+  /// Makes a relationship to any number of objects, in the short form for models written in code: `.toMany("items",
+  /// "ToDo", inverse: "list", ordered: true)`. Nil for `count` means any number.
   public static func toMany(
     _ name: String,
     _ destination: String,
@@ -155,17 +159,17 @@ extension PropertyDescription {
 
 // MARK: PropertyTrait
 
-/// What reading, writing and checking values must know of a property, without a copy of its whole description.
+/// The parts of a property description that reading, writing and checking values need, without a copy of the whole.
 package struct PropertyTrait: Sendable {
   /// The type of an attribute; nil for relationships.
   package let attributeType: AttributeType?
   package let isOptional: Bool
-  /// Whether an object may be saved without a value, or, for a relationship, without an object in it.
+  /// Whether an object may be saved while the property has no value, or, for a relationship, no object.
   package let mayBeEmpty: Bool
   package let isTransient: Bool
   package let isToMany: Bool
   package let isOrdered: Bool
-  /// The least and the greatest number of objects of a relationship; 0 means that there is none.
+  /// The least and the greatest number of objects of a relationship; 0 means no limit.
   package let minCount: Int
   package let maxCount: Int
   /// The ordinal of a relationship's inverse in the destination entity.
@@ -188,10 +192,11 @@ package struct PropertyTrait: Sendable {
 extension PropertyTrait {
   package var isToOne: Bool { attributeType == nil && !isToMany }
 
-  /// What a property has that was never set.
+  /// The value of a property that was never set.
   package var emptyValue: PropertyValue { isToMany ? .toMany([]) : .null }
 
-  /// Whether two values of the property are the same. Where a relationship has no order, that of its ids means nothing.
+  /// Returns whether two values of the property are the same. The order of ids is ignored unless the relationship is
+  /// ordered.
   package func areSame(_ left: PropertyValue, _ right: PropertyValue) -> Bool {
     if left == right { return true }
     guard isToMany, !isOrdered, case .toMany(let ids) = left, case .toMany(let others) = right else { return false }
@@ -200,7 +205,7 @@ extension PropertyTrait {
 }
 
 extension PropertyValue {
-  /// Whether a property of this kind can hold the value.
+  /// Returns whether a property of this kind can hold the value.
   package func fits(_ trait: PropertyTrait) -> Bool {
     if let type = trait.attributeType { return fits(type) }
     switch self {

@@ -1,44 +1,57 @@
-/// The description of a relationship: how an entity's objects lead to those of another, or of the same.
+/// The description of a relationship from an entity's objects to those of another entity, or of the same.
+///
+///     let items = RelationshipDescription(
+///       name: "items",
+///       destinationEntityName: "ToDo",
+///       inverseRelationshipName: "list",
+///       isToMany: true,
+///       deleteRule: .cascade
+///     )
+///
+/// ``PropertyDescription`` has a shorter form for models written in code:
+/// ``PropertyDescription/toMany(_:_:inverse:ordered:optional:count:deleteRule:renamedFrom:userInfo:)``.
 public struct RelationshipDescription: Sendable, Hashable {
   /// The name, unique in the entity.
   public var name: String
-  /// The name of the entity that the relationship leads to.
+  /// The name of the destination entity.
   public var destinationEntityName: String
-  /// The name of the relationship that leads back, where there is one.
+  /// The name of the inverse relationship in the destination entity; nil if there is none.
   public var inverseRelationshipName: String?
-  /// Whether the inverse has another inverse than this relationship, and so only its name counts, for the version hash.
+  /// Whether the inverse names another inverse than this relationship, so that only its name is used, for the version
+  /// hash.
   ///
-  /// Xcode warns of such models, but stores have been written with them. An object graph treats the relationship as one
-  /// without an inverse. Without this flag, a model with such a relationship has a fault.
+  /// Xcode warns of such models, but stores have been written with them. An object graph handles the relationship as
+  /// one without an inverse. If this is false, a model with such a relationship has a fault.
   public var hasOneSidedInverse: Bool
-  /// Whether the relationship leads to any number of objects, and not to one at most.
+  /// Whether the relationship has any number of objects, and not at most one.
   public var isToMany: Bool
-  /// Whether the objects of a to-many relationship have an order that is kept. Some models of Xcode's say so of a to-one relationship,
-  /// too, where it enters the version hash and means nothing else.
+  /// Whether the objects of a to-many relationship have an order that stores keep. Some models made by Xcode also set
+  /// this for a to-one relationship. There it is part of the version hash and has no other meaning.
   public var isOrdered: Bool
-  /// Whether an object may be saved while the relationship is empty. A to-many relationship that is not optional may be empty nevertheless
-  /// if its least count, ``minCount``, is 0.
+  /// Whether an object may be saved while the relationship is empty. A to-many relationship that is not optional may
+  /// still be empty if ``minCount`` is 0.
   public var isOptional: Bool
-  /// Whether the relationship lives in memory only and no store keeps it.
+  /// Whether the relationship exists in memory only, and no store keeps it.
   public var isTransient: Bool
-  /// What happens to the objects at the other end when an object is deleted.
+  /// What happens to the objects at the other end of the relationship when an object is deleted.
   public var deleteRule: DeleteRule
-  /// The least number of objects in a to-many relationship; 0 means any number, none included. If the relationship is optional, it may be
-  /// empty nevertheless.
+  /// The least number of objects in a to-many relationship; 0 means no limit. An optional relationship may be empty
+  /// even if this is greater.
   public var minCount: Int
-  /// The greatest number of objects that a to-many relationship leads to, from 2 on; 0 means any number. What leads to one object at
-  /// most is a to-one relationship, with the count 1: version hashes tell both by nothing else.
+  /// The greatest number of objects in a to-many relationship, at least 2; 0 means no limit. A relationship to at most
+  /// one object is a to-one relationship, with the count 1: the count is all by which version hashes distinguish the
+  /// two.
   public var maxCount: Int
-  /// The name that the relationship had in the version of the model before this one, where it was renamed.
+  /// The name of the relationship in the previous version of the model, if it was renamed.
   public var renamingIdentifier: String?
-  /// A text that changes the version hash, for a change that the description does not show.
+  /// A text that changes the version hash, for a change that is not visible in the description.
   public var versionHashModifier: String?
   /// The author's own notes, by key.
   public var userInfo: [String: String]
 
-  /// A relationship that is not checked yet: a ``ManagedObjectModel`` does that.
+  /// Makes a description without validating it; a ``ManagedObjectModel`` reports its faults.
   ///
-  /// - Parameter maxCount: nil means any number for a to-many relationship, and 1 for a to-one.
+  /// - Parameter maxCount: nil means any number for a to-many relationship, and 1 for a to-one relationship.
   public init(
     name: String,
     destinationEntityName: String,
@@ -75,18 +88,19 @@ public struct RelationshipDescription: Sendable, Hashable {
 extension RelationshipDescription {
   /// Whether an object may be saved while the relationship is empty.
   ///
-  /// A required to-many relationship needs objects only if a least count asks for some: an empty set is a value, and `nil` is none.
+  /// A required to-many relationship needs objects only if its least count is above 0: an empty set is a value, and
+  /// `nil` is not.
   package var mayBeEmpty: Bool { isOptional || (isToMany && minCount == 0) }
 }
 
 /// What happens to the objects at the other end of a relationship when an object is deleted.
 public enum DeleteRule: String, Sendable, Hashable, CaseIterable, Codable {
-  /// Nothing: their inverse relationships go on naming the deleted object, which is for the application to mend.
+  /// Nothing happens: their inverse relationships still name the deleted object, and the application must repair them.
   case noAction
-  /// Their inverse relationships forget the object.
+  /// The object is removed from their inverse relationships.
   case nullify
   /// They are deleted too.
   case cascade
-  /// The object cannot be deleted while the relationship leads anywhere.
+  /// The object cannot be deleted while the relationship has objects.
   case deny
 }

@@ -1,13 +1,13 @@
-/// Finds what a mapping of an entity says and no migration can do: predicates and expressions that do not fit the models. They are found before a
-/// migration begins, and also if there are no records for them.
+/// Finds the predicates and expressions in a mapping of an entity that do not fit the models, so that no migration can
+/// use them. They are found before a migration begins, even if there are no records for them.
 struct MappingCheck {
   let mapping: EntityMapping
   let source: ManagedObjectModel
   let destination: ManagedObjectModel
-  /// The entities that mappings make records of, by the names of the mappings; nil for one that makes none.
+  /// The destination entities of mappings, by the names of the mappings; nil for a mapping without one.
   let destinationNames: [String: String?]
 
-  /// In words, each with the mapping, the property and the text.
+  /// Returns one sentence for each fault, with the mapping, the property and the text.
   func faults() -> [String] {
     let old = mapping.sourceEntityName.flatMap(source.entity(named:))
     var faults: [String] = []
@@ -43,7 +43,7 @@ struct MappingCheck {
     case .function(let target, let name, let arguments):
       return problem(ofFunction: name, of: target, arguments, property)
         ?? arguments.lazy.compactMap { argument in
-          // Only the result has to fit the property.
+          // Only the result must fit the property.
           if case .constant = argument { nil } else { self.problem(of: argument, property, old) }
         }.first
     case .computed(let expression): return problem(of: expression, old)
@@ -91,14 +91,14 @@ extension MappingCheck {
       guard let function = MappingExpression.ManagerFunction(rawValue: name), arguments.count == 2 else {
         return "$manager has no such function"
       }
-      // A name that is computed is known when the migration runs.
+      // A computed name is known only when the migration runs.
       guard case .constant(.string(let argument)) = arguments[0] else { return nil }
       return function == .destinationInstancesForEntityMapping ? problem(ofMapping: argument, property) : nil
     default: return "only $manager and $entityPolicy have functions"
     }
   }
 
-  /// What keeps a relationship from having the records that a mapping makes.
+  /// Returns why a relationship cannot have the records that a mapping makes.
   private func problem(ofMapping name: String, _ property: String) -> String? {
     guard let made = destinationNames[name] else { return "there is no entity mapping \(name)" }
     let new = mapping.destinationEntityName.flatMap(destination.entity(named:))
@@ -126,7 +126,7 @@ extension MappingCheck {
     if MappingExpression.unions.contains(key) { return problem(ofKeys: rest, from: entity) }
     if key == MappingExpression.count { return rest.isEmpty ? nil : "nothing comes behind \(key)" }
     if key.hasPrefix("@") { return "the operator \(key) is not known" }
-    // A relationship may lead to records of subentities, which have properties of their own.
+    // The destination of a relationship may be a record of a subentity, which has more properties.
     let entities = [entity] + entity.subentityOrdinals.map { source.entities[$0] }
     guard let property = entities.lazy.compactMap({ $0.property(named: key) }).first else {
       return "\(entity.name) has no property \(key)"
@@ -139,20 +139,21 @@ extension MappingCheck {
 }
 
 extension MappingExpression {
-  /// The operator of a key path that counts.
+  /// The key path operator that counts.
   package static let count = "@count"
-  /// The operators of a key path that put collections together.
+  /// The key path operators that join collections.
   package static let unions: Set<String> = [
     "@unionOfObjects", "@unionOfArrays", "@unionOfSets", "@distinctUnionOfObjects", "@distinctUnionOfArrays",
     "@distinctUnionOfSets",
   ]
 
-  /// Whether a key path of a mapping may have an operator; others, such as `@sum`, are those of predicates.
+  /// Returns whether a key path of a mapping may have the operator. Others, such as `@sum`, can only be used in
+  /// predicates.
   static func joinsOrCounts(_ key: String) -> Bool { key == count || unions.contains(key) }
 }
 
 extension FetchExpression {
-  /// An expression of a mapping model as one over the source record, which is `$source` in it.
+  /// The expression of a mapping model as an expression over the source record, which is `$source` in it.
   package var ofSource: FetchExpression {
     replacing { part -> FetchExpression? in
       if case .variable(MappingExpression.Name.source) = part { .selfObject } else { nil }

@@ -1,4 +1,4 @@
-/// A property of an entity, by their names.
+/// A property of an entity, by name.
 package struct PropertyPath: Hashable, Sendable {
   package let entity: String
   package let property: String
@@ -9,22 +9,28 @@ package struct PropertyPath: Hashable, Sendable {
   }
 }
 
-/// What a mapping model makes nothing of: the records that no mapping takes, and the values that none reads. What a policy does is its own concern:
-/// nothing of the records that it gets counts as left out.
+/// The parts of the source that a mapping model does not use: records that no mapping reads, and values that no mapping
+/// reads. Records that a policy gets do not count as lost: the policy is responsible for them.
 package struct MappingCoverage: Sendable {
-  /// The ordinals of the source entities whose own records no mapping takes.
+  /// The ordinals of the source entities whose own records no mapping reads.
   package private(set) var droppedEntities: [Int] = []
-  /// The ordinals of those whose records are taken by mappings with filter predicates only, so that some may be left out.
+  /// The ordinals of the source entities whose records are read only by mappings with filter predicates, so that some
+  /// may be left out.
   package private(set) var filteredEntities: [Int] = []
-  /// The stored properties of other source entities that nothing reads, by the ordinals of both.
+  /// The stored properties of other source entities that no mapping reads, by the ordinals of the entity and of the
+  /// property.
   package private(set) var droppedProperties: [(entityOrdinal: Int, ordinal: Int)] = []
-  /// The properties of the destination that are made of none of the source, but have a default value or a constant one.
+  /// The properties of the destination that are not made of any value of the source, but have a default or a constant
+  /// value.
   package private(set) var madeProperties: Set<PropertyPath> = []
 
-  /// Of a migration that leaves nothing out.
+  /// Makes the coverage of a migration that leaves nothing out.
   package init() {}
 
-  /// - Parameter made: the properties of the source that an earlier step has made of nothing: they are no loss.
+  /// Finds what `mapping` does not use.
+  ///
+  /// - Parameter made: the properties of the source that an earlier step has made without a value of its own source.
+  ///   They are not counted as lost.
   package init(
     _ mapping: MappingModel,
     from source: ManagedObjectModel,
@@ -55,7 +61,7 @@ package struct MappingCoverage: Sendable {
 }
 
 extension EntityMapping {
-  /// Whether a property gets nothing of the source records, or only what was made of nothing before.
+  /// Returns whether a property gets no value of the source records, or only values that were not made of any before.
   fileprivate func makes(_ name: String, ofNoneBut made: Set<PropertyPath>) -> Bool {
     guard entityMigrationPolicyClassName == nil else { return false }
     switch (attributeMappings + relationshipMappings).first(where: { $0.name == name })?.valueExpression {
@@ -66,22 +72,23 @@ extension EntityMapping {
     }
   }
 
-  /// Whether the mapping takes records and makes others of them.
+  /// Whether the mapping reads records and makes others of them.
   package var takesRecords: Bool {
     sourceEntityName != nil && destinationEntityName != nil && mappingType != .remove
   }
 }
 
-/// Which properties of source entities the expressions and predicates of mappings read.
+/// The properties of source entities that the expressions and predicates of mappings read.
 private struct MappingReadings {
   let model: ManagedObjectModel
   private var read: Set<PropertyPath> = []
-  /// The entities all of whose properties are read.
+  /// The names of the entities all of whose properties are read.
   private var whole: Set<String> = []
 
   init(model: ManagedObjectModel) { self.model = model }
 
-  /// Whether something is made of a property of the entity's records, or there is nothing to lose. A relationship is there as long as either end is.
+  /// Returns whether a property of the entity's records is used, or has no value to lose. A relationship is kept if
+  /// either end is.
   func reads(_ ordinal: Int, of entity: EntityDescription) -> Bool {
     let property = entity.properties[ordinal]
     if property.isTransient || property.attribute?.derivationExpression != nil { return true }
@@ -94,7 +101,7 @@ private struct MappingReadings {
 
   mutating func add(_ mapping: EntityMapping) {
     guard let entity = mapping.sourceEntityName.flatMap(model.entity(named:)) else { return }
-    // What a policy reads is not known.
+    // It is unknown what a policy reads.
     if mapping.entityMigrationPolicyClassName != nil { whole.insert(entity.name) }
     if let predicate = mapping.sourcePredicate { add(predicate, entity) }
     for property in mapping.attributeMappings + mapping.relationshipMappings {
@@ -136,11 +143,11 @@ private struct MappingReadings {
       if case .property(let name) = key { name } else { nil }
     }
     if case .selfObject = base { return add(names[...], entity) }
-    // Of which entity a variable is is not followed.
+    // The entity of a variable is not tracked.
     for entity in model.entities { for name in names { add([name], entity) } }
   }
 
-  /// Notes the properties on a way of relationships, as records of the entity and its subentities have them.
+  /// Adds the properties along a path of relationships, for records of the entity and its subentities.
   private mutating func add(_ keys: ArraySlice<String>, _ entity: EntityDescription) {
     guard let key = keys.first else { return }
     let rest = keys.dropFirst()

@@ -1,25 +1,29 @@
-/// What gives the value of a property of a new record: an expression over the record that it is made of, `$source`, the manager of the
-/// migration, `$manager`, and the policy of the entity, `$entityPolicy`.
+/// An expression for the value of a property in a new record. It can use the source record, `$source`, the manager of
+/// the migration, `$manager`, and the policy of the entity, `$entityPolicy`.
 ///
-/// Its text is what Xcode's editor of mapping models shows: `$source.name`, `$source.price * 100`,
+/// Its text is that of Xcode's editor for mapping models: `$source.name`, `$source.price * 100`,
 /// `FUNCTION($entityPolicy, "fullName:", $source)`.
+///
+///     let price = try MappingExpression(format: "$source.price * 100")
+///     let name = MappingExpression.source("name")
 public indirect enum MappingExpression: Sendable, Hashable {
-  /// A value that is always the same.
+  /// A constant value.
   case constant(PropertyValue)
-  /// What the migration knows by a name: `$source`, `$manager`, `$entityPolicy`, `$entityMapping`.
+  /// An object that the migration provides: `$source`, `$manager`, `$entityPolicy`, `$entityMapping`.
   case variable(String)
-  /// What a key path leads to from an object, or from each of several.
+  /// The value at a key path from an object, or from each of several.
   case keyPath(of: MappingExpression, String)
-  /// What an object answers to a message: of `$manager`, those that Xcode writes; of `$entityPolicy`, those that the policy knows.
+  /// The result of a call: on `$manager`, of one of the functions that Xcode writes; on `$entityPolicy`, of a function
+  /// of the policy.
   case function(on: MappingExpression, name: String, [MappingExpression])
-  /// What is computed as predicates compute it, with `$source` as a variable.
+  /// A value that is computed as in predicates, with `$source` as a variable.
   case computed(FetchExpression)
 }
 
 extension MappingExpression {
-  /// The names of what a migration knows.
+  /// The names of the objects that a migration provides.
   public enum Name {
-    /// The record that a new one is made of.
+    /// The source record of the new record.
     public static let source = "source"
     /// The manager of the migration.
     public static let manager = "manager"
@@ -29,20 +33,21 @@ extension MappingExpression {
     public static let entityMapping = "entityMapping"
   }
 
-  /// What answers to these messages are, of the manager of a migration.
+  /// The functions of the manager of a migration.
   public enum ManagerFunction: String, Sendable, Hashable, CaseIterable {
-    /// The new records that a mapping of entities has made of some source records.
+    /// Returns the new records that an entity mapping has made of some source records.
     case destinationInstancesForEntityMapping = "destinationInstancesForEntityMappingNamed:sourceInstances:"
-    /// The new records that were made of those that a relationship of the source record leads to.
+    /// Returns the new records that were made of the destination of a relationship of the source record.
     case destinationInstancesForSourceRelationship = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
   }
 
-  /// The value of a property of the source record, or what a key path leads to from there: `$source.name`.
+  /// Returns an expression for a property of the source record, or for the value at a key path from it: `$source.name`.
   public static func source(_ keyPath: String) -> MappingExpression {
     .keyPath(of: .variable(Name.source), keyPath)
   }
 
-  /// The new records that a mapping of entities has made of those that a key path leads to from the source record.
+  /// Returns an expression for the new records that an entity mapping has made of the source records at a key path from
+  /// the source record.
   public static func destinationInstances(
     forEntityMappingNamed name: String,
     sourceInstances keyPath: String
@@ -50,7 +55,8 @@ extension MappingExpression {
     destinationInstances(forEntityMappingNamed: name, of: .source(keyPath))
   }
 
-  /// The new records that a mapping of entities has made of some source records: of the source record itself, if `sources` is `$source`.
+  /// Returns an expression for the new records that an entity mapping has made of `sources`, which may be the source
+  /// record itself (`$source`).
   package static func destinationInstances(
     forEntityMappingNamed name: String,
     of sources: MappingExpression
@@ -62,12 +68,14 @@ extension MappingExpression {
     )
   }
 
-  /// The new records that were made, by whatever mapping, of those that a relationship of the source record leads to.
+  /// Returns an expression for the new records that any mapping has made of the destination of a relationship of the
+  /// source record.
   public static func destinationInstances(forSourceRelationshipNamed name: String) -> MappingExpression {
     destinationInstances(forSourceRelationshipAt: name)
   }
 
-  /// The new records that were made, by whatever mapping, of those that a key path leads to, whose last relationship gives the name.
+  /// Returns an expression for the new records that any mapping has made of the records at a key path. The last
+  /// relationship gives the name.
   package static func destinationInstances(forSourceRelationshipAt keyPath: String) -> MappingExpression {
     let name = keyPath.split(separator: ".").last.map(String.init) ?? keyPath
     return .function(
@@ -79,7 +87,7 @@ extension MappingExpression {
 }
 
 extension MappingExpression: CustomStringConvertible {
-  /// The expression as Xcode shows it; it reads back by ``init(format:)``.
+  /// The text of the expression in Xcode's form, from which ``init(format:)`` reads the same expression.
   public var description: String {
     switch self {
     case .constant(let value): "\(FetchExpression.constant(value))"
@@ -95,16 +103,16 @@ extension MappingExpression: CustomStringConvertible {
 // MARK: Format
 
 extension MappingExpression {
-  /// Reads an expression as Xcode's editor of mapping models takes it.
+  /// Parses the text of an expression in the form of Xcode's editor for mapping models.
   ///
-  /// - Throws: ``FetchPredicateError`` with the place in the text where it is not understood.
+  /// - Throws: ``FetchPredicateError`` with the place of the mistake in the text.
   public init(format: String) throws(FetchPredicateError) {
     var parser = MappingExpressionParser()
     self = try parser.parse(format[...])
   }
 }
 
-/// Reads what is particular to mapping models, and leaves the rest to the parser of predicates.
+/// Parses the syntax that only mapping models have, and passes the rest to the parser of predicates.
 private struct MappingExpressionParser {
   private static let opening = "FUNCTION("
   private static let mostNesting = 32
@@ -129,14 +137,14 @@ private struct MappingExpressionParser {
     return .computed(expression)
   }
 
-  /// A variable, or a key path from one: key paths may have operators that predicates do not know.
+  /// Parses a variable, or a key path from one, which may have operators that predicates do not have.
   private static func path(_ text: Substring) -> MappingExpression? {
     guard text.first == "$" else { return nil }
     let names = text.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
     guard names.allSatisfy({ isName($0.first == "@" ? $0.dropFirst() : $0) }), let variable = names.first,
       variable.first != "@"
     else { return nil }
-    // What is computed of a collection is computed as in predicates.
+    // Operators that compute a value from a collection work as in predicates.
     guard names.allSatisfy({ $0.first != "@" || MappingExpression.joinsOrCounts(String($0)) }) else { return nil }
     let base = MappingExpression.variable(String(variable))
     return names.count == 1 ? base : .keyPath(of: base, names.dropFirst().joined(separator: "."))
@@ -152,7 +160,8 @@ private struct MappingExpressionParser {
     return String(text.dropFirst().dropLast())
   }
 
-  /// The parts between commas that stand in no brackets and no quotes; nil where brackets or quotes do not end.
+  /// Splits the text at the commas outside of brackets and quotation marks; nil if brackets or quotation marks are not
+  /// closed.
   private static func arguments(of text: Substring) -> [Substring]? {
     var parts: [Substring] = []
     var (start, depth, quote) = (text.startIndex, 0, Character?.none)

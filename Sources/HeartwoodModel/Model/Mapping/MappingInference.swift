@@ -1,10 +1,11 @@
 public import HeartwoodFoundation
 
 extension MappingModel {
-  /// What becomes of the records of one version of a model in another, told by names and renaming identifiers alone.
+  /// Infers a mapping model from two versions of a model, by names and renaming identifiers alone.
   ///
-  /// What depends on the records is not decided here: a value that cannot be turned into one of another type, several objects where
-  /// there shall be one, and values that shall be unique and are not are found by the migration, which does what it is told then.
+  /// Problems that depend on the records are found by the migration, which handles them according to its options: a
+  /// value that cannot be converted to another type, several objects for a to-one relationship, and values that are not
+  /// unique but must be.
   ///
   /// - Throws: ``MappingInferenceError``, which lists everything that cannot be inferred.
   public static func inferredMappingModel(
@@ -19,19 +20,19 @@ extension MappingModel {
 
 /// Why stores of one version of a model cannot be migrated to another without a mapping model.
 public struct MappingInferenceError: Error, Sendable, Hashable {
-  /// The changes that stand in the way; at least one, each with its ``ModelChange/obstacle``.
+  /// The changes that prevent it; at least one, each with its ``ModelChange/obstacle``.
   public let obstacles: [ModelChange]
 }
 
 extension MappingInferenceError: LocalizedError {
-  /// All reasons.
+  /// All reasons, one in each line.
   public var errorDescription: String? { problem }
   /// What to do.
   public var recoverySuggestion: String? { recovery }
 }
 
 extension MappingInferenceError: CustomStringConvertible {
-  /// All reasons, one a line.
+  /// All reasons, one in each line.
   public var problem: String {
     let lines = obstacles.map { "  \($0): \($0.obstacle ?? "")" }
     return (["A migration cannot be inferred:"] + lines).joined(separator: "\n")
@@ -40,11 +41,11 @@ extension MappingInferenceError: CustomStringConvertible {
   /// What to do.
   public var recovery: String { "Write a mapping model, or change the new model." }
 
-  /// All reasons, one a line, and what to do.
+  /// All reasons, one in each line, and what to do.
   public var description: String { "\(problem)\n\(recovery)" }
 }
 
-/// Makes a mapping model of two models between which nothing stands.
+/// Makes a mapping model of two models without obstacles between them.
 private struct MappingInference {
   let source: ManagedObjectModel
   let destination: ManagedObjectModel

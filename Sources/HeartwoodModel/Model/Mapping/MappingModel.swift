@@ -1,40 +1,60 @@
 public import HeartwoodFoundation
 
-/// What becomes of the records of one version of a model in another: entity by entity, property by property.
+/// How a migration turns the records of one version of a model into those of another: entity by entity, property by
+/// property.
 ///
-/// It is written in code, read from a file of Xcode's, or inferred from two versions:
-/// ``inferredMappingModel(forSourceModel:destinationModel:)``.
+/// Write it in code, read it from a file made by Xcode, or infer it from two versions
+/// (``inferredMappingModel(forSourceModel:destinationModel:)``):
+///
+///     let mapping = MappingModel(entityMappings: [
+///       EntityMapping(
+///         name: "ToDo to Task",
+///         mappingType: .transform,
+///         sourceEntityName: "ToDo",
+///         destinationEntityName: "Task",
+///         attributeMappings: [PropertyMapping(name: "title", valueExpression: .source("name"))]
+///       )
+///     ])
+///     let faults = mapping.faults(from: oldModel, to: newModel)
+///
+/// A mapping model is a value and is not checked when it is made. ``faults(from:to:)`` checks it against two models; a
+/// migration refuses a mapping model with faults.
 public struct MappingModel: Sendable, Hashable {
-  /// What becomes of each entity, in the order in which a migration looks at them.
+  /// The mappings of entities, in the order in which a migration follows them.
   public var entityMappings: [EntityMapping]
 
-  /// Makes a mapping model that is not held against models yet: a migration does that.
+  /// Makes a mapping model without checking it against models; a migration does that.
   public init(entityMappings: [EntityMapping]) {
     self.entityMappings = entityMappings
   }
 
-  /// The mappings of entities by name. Of several of one name, the first. Made anew at each call: O(n).
+  /// The mappings of entities by name. If several have the same name, the first one counts. Each access makes a new
+  /// dictionary: O(n).
   public var entityMappingsByName: [String: EntityMapping] {
     Dictionary(entityMappings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 }
 
 extension MappingModel {
-  /// Whether the mapping model leads from one model to the other: each entity that it names is there and, if the mapping has a version
-  /// hash, has that. A mapping without version hashes must name properties that are there, too.
+  /// Returns whether the mapping model fits the two models: each entity that it names exists and, if the mapping has a
+  /// version hash for it, has that hash. For a mapping without version hashes, the destination properties that it names
+  /// must exist, too.
   ///
-  /// Entities that it does not name do not matter.
+  /// Entities that it does not name are ignored.
   public func leads(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> Bool {
     entityMappings.allSatisfy { $0.leads(from: source, to: destination) }
   }
 
-  /// Why the mapping model does not lead from one model to the other, or cannot be followed, in words; empty if it can: entities and properties
-  /// that are not there, names of mappings that are used twice, predicates and expressions that do not fit the models. Each is named with its mapping
-  /// and property. A migration with any is refused.
+  /// Returns why a migration cannot use the mapping model between the two models, one sentence for each fault; empty if
+  /// it can. Faults are missing entities and properties, entities of another version, names that several mappings have,
+  /// and predicates and expressions that do not fit the models. Each sentence names the mapping, and the property if
+  /// the fault is in one. A migration with any fault is refused.
   public func faults(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [String] {
     faults(from: source, to: destination, among: self)
   }
 
+  /// Returns the faults of this mapping model if it is followed together with others.
+  ///
   /// - Parameter all: the mapping models that are followed together, whose mappings this one may name.
   package func faults(
     from source: ManagedObjectModel,
@@ -59,8 +79,8 @@ extension MappingModel {
 // MARK: Copying
 
 extension MappingModel {
-  /// The same, with the properties of records that are copied: each comes from that of the same name, where the mapping tells nothing of
-  /// properties.
+  /// Returns the same mapping model with mappings for the properties of copied records. If a mapping names no
+  /// properties, each property comes from the one with the same name.
   package func namingCopiedProperties(
     from source: ManagedObjectModel,
     to destination: ManagedObjectModel
@@ -101,49 +121,49 @@ extension EntityMapping {
 
 // MARK: EntityMapping
 
-/// What becomes of the records of an entity.
+/// How a migration treats the records of an entity.
 public struct EntityMapping: Sendable, Hashable {
-  /// What is done with records. The raw value is how programs know it.
+  /// What a migration does with the records. The raw value is a stable name for programs.
   public enum MappingType: String, Sendable, Hashable, CaseIterable, Codable {
-    /// As the property mappings say, where nothing tells more.
+    /// What the property mappings say; the model states nothing more.
     case undefined
-    /// By a policy of the application's.
+    /// What a policy of the application does.
     case custom
-    /// The entity is new: no record of it comes from others.
+    /// The entity is new: none of its records is made of another record.
     case add
-    /// The entity is gone, and its records with it.
+    /// The entity no longer exists, and its records are dropped.
     case remove
-    /// Records stay as they are: without property mappings, each property comes from that of the same name.
+    /// The records stay the same. Without property mappings, each property comes from the one with the same name.
     case copy
-    /// Records stay, with other properties.
+    /// The records stay, but have other properties.
     case transform
   }
 
   /// The name, unique in the mapping model.
   public var name: String
-  /// What is done with records.
+  /// What a migration does with the records.
   public var mappingType: MappingType
-  /// The entity whose records are taken; nil where there is none.
+  /// The entity whose records are read; nil if there is none.
   public var sourceEntityName: String?
-  /// The entity of the records that are made of them; nil where there are none.
+  /// The entity of the new records; nil if there is none.
   public var destinationEntityName: String?
-  /// The version that the source entity must have; nil means any.
+  /// The required version hash of the source entity; nil means any version.
   public var sourceEntityVersionHash: Data?
-  /// The version that the destination entity must have; nil means any.
+  /// The required version hash of the destination entity; nil means any version.
   public var destinationEntityVersionHash: Data?
-  /// Which records are taken; nil means all.
+  /// The condition on the records that are read; nil means all records.
   public var sourcePredicate: FetchPredicate?
-  /// Where the values of attributes come from. What is not named has its default value, but for records that are copied:
-  /// ``MappingType/copy``.
+  /// The mappings of attributes. An attribute without a mapping has its default value, except in records that are
+  /// copied: ``MappingType/copy``.
   public var attributeMappings: [PropertyMapping]
-  /// Where relationships lead. What is not named leads nowhere, but for records that are copied.
+  /// The mappings of relationships. A relationship without a mapping is empty, except in records that are copied.
   public var relationshipMappings: [PropertyMapping]
-  /// The name by which the application gives a policy of its own; nil means none.
+  /// The name under which the application registers its own policy; nil means none.
   public var entityMigrationPolicyClassName: String?
   /// The author's own notes, by key.
   public var userInfo: [String: String]
 
-  /// Makes a mapping that is not held against models yet.
+  /// Makes a mapping without checking it against models.
   public init(
     name: String,
     mappingType: MappingType = .undefined,
@@ -172,7 +192,8 @@ public struct EntityMapping: Sendable, Hashable {
 }
 
 extension EntityMapping {
-  /// Which entities the mapping names that the models do not have, or have in another version, and which properties, in words.
+  /// Returns one sentence for each entity and each destination property that does not exist, and for each entity of
+  /// another version.
   func misfits(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [String] {
     entityMisfits(from: source, to: destination) + propertyMisfits(in: destination)
   }
@@ -182,13 +203,15 @@ extension EntityMapping {
       + Self.faults(name, "destination", destinationEntityName, destinationEntityVersionHash, in: destination)
   }
 
-  /// Whether the mapping leads from one model to the other. With the versions of its entities it does whatever it says of their properties.
+  /// Returns whether the mapping fits the two models. If it has the versions of its entities, its properties are not
+  /// compared.
   func leads(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> Bool {
     tellsVersions
       ? entityMisfits(from: source, to: destination).isEmpty : misfits(from: source, to: destination).isEmpty
   }
 
-  /// Whether it leads between the versions of its entities alone that it was written for.
+  /// Whether the mapping has the version hashes of all its entities, and so fits only the versions for which it was
+  /// written.
   package var tellsVersions: Bool {
     (sourceEntityName == nil || sourceEntityVersionHash != nil)
       && (destinationEntityName == nil || destinationEntityVersionHash != nil)
@@ -226,17 +249,17 @@ extension EntityMapping {
 
 // MARK: PropertyMapping
 
-/// Where the value of a property of a new record comes from.
+/// The source of the value of a property in a new record.
 public struct PropertyMapping: Sendable, Hashable {
   /// The name of the property in the destination entity.
   public var name: String
-  /// What gives the value; nil means that the property is left as it is: with its default value, or leading nowhere, unless a
-  /// policy sets it.
+  /// The expression that computes the value. If it is nil, the property keeps its default value, or is empty for a
+  /// relationship, unless a policy sets it.
   public var valueExpression: MappingExpression?
   /// The author's own notes, by key.
   public var userInfo: [String: String]
 
-  /// Makes a mapping that is not held against models yet.
+  /// Makes a mapping without checking it against models.
   public init(name: String, valueExpression: MappingExpression? = nil, userInfo: [String: String] = [:]) {
     self.name = name
     self.valueExpression = valueExpression

@@ -1,32 +1,37 @@
 import HeartwoodFoundation
 
-/// What the values of an attribute have to keep to beyond their type, before they may be saved.
+/// The rules that the values of an attribute must meet, in addition to their type, before they can be saved.
 ///
-/// Which rules an attribute can have depends on its type: least and greatest values are for numbers and dates, lengths and a
-/// pattern are for strings, predicates for all. A ``ManagedObjectModel`` checks that. No value, `nil`, keeps to every rule: whether there has to be
-/// one is ``AttributeDescription/isOptional``.
+///     let age = PropertyDescription.attribute("age", .integer16, rules: AttributeRules(minValue: .integer(0)))
 ///
-/// Rules are not part of version hashes: a store can be opened with a model whose rules have changed, and keeps what it has.
+/// The possible rules depend on the type: least and greatest values apply to numbers and dates, lengths and a pattern
+/// to strings, and predicates to all types. A ``ManagedObjectModel`` reports rules that do not fit. `nil` meets every
+/// rule: ``AttributeDescription/isOptional`` decides whether a value is required.
+///
+/// Rules are not part of version hashes: a store can be opened with a model whose rules have changed, and keeps its
+/// values.
 public struct AttributeRules: Sendable, Hashable {
-  /// The least value, of the attribute's type, or `null` for any. A NaN is below it.
+  /// The least value, of the attribute's type; `null` for no limit. NaN is less than any limit.
   public var minValue: PropertyValue
-  /// The greatest value, of the attribute's type, or `null` for any. A NaN is above it.
+  /// The greatest value, of the attribute's type; `null` for no limit. NaN is greater than any limit.
   public var maxValue: PropertyValue
-  /// The least length of a string, in UTF-16 code units as in Core Data, or nil for any.
+  /// The least length of a string, in UTF-16 code units as in Core Data; nil for no limit.
   public var minLength: Int?
-  /// The greatest length of a string, in UTF-16 code units as in Core Data, or nil for any.
+  /// The greatest length of a string, in UTF-16 code units as in Core Data; nil for no limit.
   public var maxLength: Int?
-  /// The regular expression that a string matches as a whole, or nil for any string.
+  /// The regular expression that the whole string must match; nil for any string.
   ///
-  /// It is written as Swift's `Regex` reads it, and matched by Unicode scalars. Words and digits (`\w`, `\d`, `\b`) are those of ICU, without its
-  /// option for Unicode's own word boundaries: `.*\bNeil\b.*` matches `O'Neil`. It has at most 1,000 bytes and 50 opening
-  /// brackets, and its counts come to at most 10,000 steps. A match takes a time that grows with both lengths, unless the pattern looks back or
-  /// ahead: then it is the author's concern, since nested repetitions can take time that grows exponentially.
+  /// The syntax is that of Swift's `Regex`, and matching compares Unicode scalars. Words and digits (`\w`, `\d`, `\b`)
+  /// are those of ICU, without its option for Unicode's own word boundaries: `.*\bNeil\b.*` matches `O'Neil`. A pattern
+  /// has at most 1,000 bytes and 50 opening brackets, and its counts add up to at most 10,000 steps. The time of a
+  /// match grows with both lengths, unless the pattern looks back or ahead: then nested repetitions can take
+  /// exponential time, which the author of the model must avoid.
   public var pattern: String?
-  /// Conditions that values have to meet, for attributes of any type.
+  /// The conditions that values must meet, for attributes of any type.
   public var predicates: [ValidationPredicate]
 
-  /// Rules that are not checked yet: a ``ManagedObjectModel`` does that. Without arguments there are none.
+  /// Makes rules without checking them; a ``ManagedObjectModel`` reports those that do not fit. Without arguments,
+  /// every value is allowed.
   public init(
     minValue: PropertyValue = .null,
     maxValue: PropertyValue = .null,
@@ -43,12 +48,12 @@ public struct AttributeRules: Sendable, Hashable {
     self.predicates = predicates
   }
 
-  /// Whether every value keeps to the rules.
+  /// Whether there are no rules, so that every value meets them.
   public var isEmpty: Bool { self == AttributeRules() }
 }
 
 extension AttributeType {
-  /// Whether values of the type can have a least and a greatest one.
+  /// Whether values of the type can have a least and a greatest value.
   package var hasRange: Bool {
     switch self {
     case .integer16, .integer32, .integer64, .decimal, .double, .float, .date: true
@@ -59,9 +64,9 @@ extension AttributeType {
 
 // MARK: RuledAttribute
 
-/// An attribute of an entity whose values have rules, made ready to check many values.
+/// An attribute whose values have rules, prepared to check many values.
 package struct RuledAttribute: Sendable {
-  /// The place among the entity's properties.
+  /// The ordinal of the property in the entity.
   package let ordinal: Int
   package let name: String
   package let type: AttributeType
@@ -71,14 +76,14 @@ package struct RuledAttribute: Sendable {
   /// The predicates of the rules, compiled once for the model.
   package let conditions: [ValueCondition]
 
-  /// The property at `ordinal` where it is a stored attribute with rules. The rules have been validated.
+  /// Returns nil unless the property at `ordinal` is a stored attribute with rules. The rules must be valid.
   init?(_ property: PropertyDescription, ordinal: Int) {
     guard let attribute = property.attribute, !attribute.isTransient, !attribute.rules.isEmpty else { return nil }
     self.ordinal = ordinal
     self.name = attribute.name
     self.type = attribute.type
     self.rules = attribute.rules
-    // try?: a model with a pattern that is none is refused before.
+    // try?: a model with an invalid pattern is refused before.
     self.pattern = attribute.rules.pattern.flatMap { try? TextPattern($0) }
     self.conditions = attribute.rules.predicates.compactMap { try? ValueCondition($0, type: attribute.type) }
   }
@@ -86,24 +91,26 @@ package struct RuledAttribute: Sendable {
 
 // MARK: ValidationPredicate
 
-/// A condition that the values of an attribute have to meet before they may be saved: `SELF` stands for the value.
+/// A condition that the values of an attribute must meet before they can be saved. In the predicate, `SELF` is the
+/// value.
 ///
 ///     AttributeRules(predicates: [try ValidationPredicate("SELF == 0 OR SELF >= 18", warning: "is no age of an adult.")])
 public struct ValidationPredicate: Sendable, Hashable {
   /// The condition.
   public var predicate: FetchPredicate
-  /// What is wrong with a value that does not meet it, as the rest of a sentence that begins with the attribute's name.
+  /// The error message for a value that does not meet the condition, without its subject: a sentence that begins with
+  /// the attribute's name.
   public var warning: String
 
-  /// Makes a condition; a ``ManagedObjectModel`` checks whether it suits the attribute.
+  /// Makes a condition; a ``ManagedObjectModel`` reports whether it fits the attribute.
   public init(_ predicate: FetchPredicate, warning: String) {
     self.predicate = predicate
     self.warning = warning
   }
 
-  /// Makes a condition of a format string; see ``FetchPredicate/init(format:_:)``.
+  /// Makes a condition from a format string; see ``FetchPredicate/init(format:_:)``.
   ///
-  /// - Throws: ``FetchPredicateError``, which shows the place of a mistake.
+  /// - Throws: ``FetchPredicateError``, which shows the place of the mistake.
   public init(
     _ format: String,
     _ arguments: any FetchArgument...,
@@ -118,14 +125,14 @@ extension ValidationPredicate: Codable {
     case predicate, warning
   }
 
-  /// Reads an object with the members `predicate`, a format string, and `warning`.
+  /// Decodes an object with the members `predicate`, a format string, and `warning`.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     predicate = try container.decode(FetchPredicate.self, forKey: .predicate)
     warning = try container.decode(String.self, forKey: .warning)
   }
 
-  /// Writes an object with the members `predicate`, a format string, and `warning`.
+  /// Encodes an object with the members `predicate`, a format string, and `warning`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(predicate, forKey: .predicate)
@@ -135,22 +142,24 @@ extension ValidationPredicate: Codable {
 
 // MARK: ValueCondition
 
-/// A ``ValidationPredicate`` made ready to check many values of one type.
+/// A ``ValidationPredicate``, prepared to check many values of one type.
 package struct ValueCondition: Sendable {
-  /// What is wrong with a value that does not meet the condition.
+  /// The error message for a value that does not meet the condition, without its subject.
   package let warning: String
   private let predicate: FetchPredicate
   private let plan: CompiledPredicate
   private let model: ManagedObjectModel
   private let entity: EntityDescription
-  /// Whether what the condition says depends on when it is asked.
+  /// Whether the result depends on the current time.
   private let isTimeDependent: Bool
 
   private static let valueName = "value"
 
-  /// - Throws: ``FetchPredicateError`` where the predicate does not suit values of `type`.
+  /// Compiles a condition.
+  ///
+  /// - Throws: ``FetchPredicateError`` if the predicate does not fit values of `type`.
   init(_ condition: ValidationPredicate, type: AttributeType) throws(FetchPredicateError) {
-    // The value is seen as the one attribute of an object.
+    // The predicate is compiled for an object with the value as its only attribute.
     guard
       // try?: it is a model that has no faults.
       let model = try? ManagedObjectModel(entities: [.entity("Value", .attribute(Self.valueName, type, optional: true))]
@@ -164,14 +173,14 @@ package struct ValueCondition: Sendable {
     isTimeDependent = "\(predicate)".contains("now()")
   }
 
-  /// Whether `value`, which fits the type, meets the condition.
+  /// Returns whether `value`, which must fit the type, meets the condition.
   package func holds(for value: PropertyValue) -> Bool {
     // try?: it was compiled before, with another time.
     let current = isTimeDependent ? try? PredicateCompiler.compile(predicate, for: entity, in: model) : nil
     return PredicateEvaluator(LoneValue(entity: entity)).matches(current ?? plan, value)
   }
 
-  /// A value that is the only attribute of an object without relationships.
+  /// A value as the only attribute of an object without relationships.
   private struct LoneValue: PredicateSource {
     let entity: EntityDescription
 

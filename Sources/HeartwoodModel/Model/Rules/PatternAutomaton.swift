@@ -1,27 +1,27 @@
-/// A regular expression as steps of which any number is taken at once, so that a text is matched in a time that grows with both lengths and no faster,
-/// whatever the pattern (K. Thompson, Regular Expression Search Algorithm, CACM 11, 1968).
+/// A regular expression as steps, any number of which are active at once. So the time of a match grows only with both
+/// lengths, whatever the pattern (K. Thompson, Regular Expression Search Algorithm, CACM 11, 1968).
 struct PatternAutomaton {
   private enum Step {
-    /// Takes a scalar that the atom of this number matches, and goes on to the next step.
+    /// Takes a scalar that the atom with this number matches, and continues with the next step.
     case atom(Int)
-    /// Goes on to the next step, and to another.
+    /// Continues with the next step, and with another.
     case fork(Int)
     case jump(Int)
-    /// Goes on to the next step where a word begins or ends, or where none does.
+    /// Continues with the next step if this is a word boundary, or for false, if it is none.
     case boundary(Bool)
     case accept
   }
 
   struct TooLarge: Error {}
 
-  /// A pattern with large counts within each other would have any number of steps.
+  /// The limit of steps. A pattern with nested large counts could have any number of them.
   static let greatestStepCount = 10_000
 
   private var steps: [Step] = []
   private var hasBoundaries = false
-  /// The texts of the atoms, each once.
+  /// The texts of the atoms, without repetitions.
   private(set) var atoms: [String] = []
-  /// By their bytes: texts that Unicode calls equivalent match different scalars.
+  /// The numbers of the atoms by their bytes: canonically equivalent texts match different scalars.
   private var numbers: [[UInt8]: Int] = [:]
 
   init(_ node: PatternNode) throws(TooLarge) {
@@ -78,7 +78,7 @@ extension PatternAutomaton {
     for _ in 0..<least {
       let count = steps.count
       try append(node)
-      // What takes nothing takes nothing more the next time, and would be repeated without a limit.
+      // A part that takes nothing would be repeated forever.
       if steps.count == count { break }
     }
     guard let most else {
@@ -102,7 +102,7 @@ extension PatternAutomaton {
 // MARK: Matching
 
 extension PatternAutomaton {
-  /// The steps that a text has come to, in any order, each once.
+  /// The active steps, in any order and without repetitions.
   private struct Places {
     private(set) var atoms: [(step: Int, atom: Int)] = []
     private(set) var isAccepted = false
@@ -118,9 +118,9 @@ extension PatternAutomaton {
       isAccepted = false
     }
 
-    /// Comes to a step, and to all that follow it without a scalar.
+    /// Activates a step, and all steps that follow it without a scalar.
     ///
-    /// - Parameter isBoundary: whether a word begins or ends here.
+    /// - Parameter isBoundary: whether there is a word boundary here.
     mutating func come(to start: Int, _ steps: [Step], isBoundary: Bool) {
       var waiting = [start]
       while let step = waiting.popLast() {
@@ -138,9 +138,9 @@ extension PatternAutomaton {
     }
   }
 
-  /// Whether all of `text` matches.
+  /// Returns whether the whole text matches.
   ///
-  /// - Parameter test: whether an atom, by its number, matches a scalar.
+  /// - Parameter test: returns whether the atom with this number matches a scalar.
   func matches(_ text: String, _ test: (Int, Unicode.Scalar) -> Bool) -> Bool {
     var current = Places(count: steps.count)
     var next = Places(count: steps.count)
@@ -164,16 +164,17 @@ extension PatternAutomaton {
 
 // MARK: PatternClass
 
-/// The classes of scalars that have a letter of their own in patterns (`\w`, `\d`) and mean another set in ICU than in the library: `²` is a digit there,
-/// and a combining mark is no part of a word. Both are written out for the library as ICU defines them.
+/// The classes with a letter in patterns (`\w`, `\d`) that mean another set in ICU than in the library: for the
+/// library, `²` is a digit, and a combining mark is not part of a word. Both are written out for the library as ICU
+/// defines them.
 enum PatternClass {
-  /// `\w` without the brackets around it: ICU's `[\p{Alphabetic}\p{Mark}\p{Decimal_Number}\p{Connector_Punctuation}\u200c\u200d]`.
+  /// `\w` without brackets: ICU's `[\p{Alphabetic}\p{Mark}\p{Decimal_Number}\p{Connector_Punctuation}\u200c\u200d]`.
   private static let word = #"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200C\u200D"#
 
-  /// What the library is given for a backslash with `letter`.
+  /// Returns what the library gets for a backslash with `letter`.
   ///
-  /// - Parameter isInBrackets: whether it stands in a class in brackets.
-  /// - Returns: nil if the library means the same by it.
+  /// - Parameter isInBrackets: whether the letter is in a class in brackets.
+  /// - Returns: nil if the letter has the same meaning for the library.
   static func text(of letter: Character, isInBrackets: Bool) -> String? {
     switch letter {
     case "w": isInBrackets ? word : "[\(word)]"
@@ -184,7 +185,7 @@ enum PatternClass {
     }
   }
 
-  /// A pattern with its classes written out, to be matched by the library, and whether it asks where words begin and end.
+  /// Returns a pattern for the library with its classes written out, and whether it contains word boundaries.
   static func writtenOut(in pattern: String) -> (text: String, hasBoundaries: Bool) {
     var writer = Writer(rest: pattern[...])
     let text = writer.text()
@@ -206,7 +207,7 @@ enum PatternClass {
         case "[":
           depth += 1
           written.append(next)
-          // A bracket that closes right behind the opening one is a letter.
+          // A closing bracket right after the opening one is a letter.
           if rest.first == "^", let caret = rest.popFirst() { written.append(caret) }
           if rest.first == "]", let bracket = rest.popFirst() { written.append(bracket) }
         case "]":
@@ -225,7 +226,7 @@ enum PatternClass {
       written += PatternClass.text(of: letter, isInBrackets: depth > 0) ?? "\\\(letter)"
     }
 
-    /// What stands between `\Q` and `\E` is no pattern.
+    /// Copies the text between `\Q` and `\E`, which is not a pattern.
     private mutating func writeQuotation() {
       written += "\\Q"
       while !rest.isEmpty, !written.hasSuffix("\\E") { rest.popFirst().map { written.append($0) } }
@@ -233,13 +234,14 @@ enum PatternClass {
   }
 }
 
-/// Tells where words begin and end in a text, as ICU does without its option for Unicode's own word boundaries: between a scalar that `\w` takes and one
-/// that it does not take, or an end of the text. Combining marks and format characters go with the scalar before them, so no boundary is in front of
-/// them.
+/// Finds word boundaries as ICU does without its option for Unicode's own: between a scalar that `\w` takes and one
+/// that it does not take, or an end of the text. Combining marks and format characters belong to the scalar before
+/// them, so there is no boundary in front of them.
 struct WordBoundaries {
   private var isAfterWord = false
 
-  /// Whether there is a boundary in front of `next`, or at the end of the text. To be asked for each scalar in turn.
+  /// Returns whether there is a boundary in front of `next`, or at the end of the text. It must be called for each
+  /// scalar in turn.
   mutating func isBoundary(before next: Unicode.Scalar?) -> Bool {
     guard let next else { return isAfterWord }
     if next.goesWithTheOneBefore { return false }

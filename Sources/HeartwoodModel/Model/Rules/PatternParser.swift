@@ -1,17 +1,17 @@
-/// What a regular expression is made of, as far as it is one in the strict sense: nothing in it looks back or ahead, but for where words begin and end.
+/// A node of a regular expression in the strict sense: nothing in it looks back or ahead, except for word boundaries.
 indirect enum PatternNode {
-  /// The text of something that takes one Unicode scalar: a letter, an escape, a class in brackets.
+  /// The text of a part that takes one Unicode scalar: a letter, an escape, a class in brackets.
   case atom(String)
-  /// A place where a word begins or ends, or where none does: `\b`, `\B`.
+  /// A word boundary, `\b`, or for false a place without one, `\B`.
   case boundary(Bool)
   case sequence([PatternNode])
   case choice([PatternNode])
-  /// Nil means any number.
+  /// A repetition; nil for `most` means any number.
   case repetition(PatternNode, least: Int, most: Int?)
 }
 
 extension PatternNode {
-  /// How many places there are in it where a match can go on in more than one way.
+  /// The number of places where a match can continue in more than one way.
   var branchCount: Int {
     switch self {
     case .atom, .boundary: 0
@@ -22,8 +22,8 @@ extension PatternNode {
   }
 }
 
-/// Takes a regular expression apart that all of a text is to match. It makes nothing of what it does not know for sure, such as back references,
-/// look-around, possessive quantifiers, anchors in the midst, and options.
+/// Parses a regular expression that must match a whole text. It refuses everything that it does not know for certain,
+/// such as back references, look-around, possessive quantifiers, anchors in the middle, and options.
 struct PatternParser {
   private struct Unknown: Error {}
 
@@ -32,10 +32,10 @@ struct PatternParser {
 
   private init(_ pattern: String) { rest = pattern[...] }
 
-  /// The parts of a pattern that can be compiled; nil where something in it is not known here.
+  /// Returns the nodes of a pattern, or nil if part of it is unknown to this parser.
   static func node(of pattern: String) -> PatternNode? {
     var parser = PatternParser(pattern)
-    // try?: nil lets the library's own expressions do it, which throw what is wrong.
+    // try?: nil makes the library's own expressions handle the pattern, which throw its mistakes.
     guard let node = try? parser.choice(), parser.rest.isEmpty else { return nil }
     return node
   }
@@ -47,7 +47,7 @@ struct PatternParser {
   }
 
   private mutating func sequence() throws -> PatternNode {
-    // Where a whole text has to match, it begins and ends there in any case.
+    // A match of a whole text begins and ends at its ends in any case.
     if depth == 0 { _ = take("^") }
     var nodes: [PatternNode] = []
     while let next = rest.first, next != "|", next != ")" {
@@ -74,7 +74,7 @@ struct PatternParser {
   private mutating func letterAtom(_ letter: Character) throws -> PatternNode {
     guard letter != "\r\n" else { throw Unknown() }
     rest.removeFirst()
-    // A letter of several scalars is repeated as one.
+    // A letter of several scalars is repeated as a whole.
     let scalars = letter.unicodeScalars.map { PatternNode.atom(String($0)) }
     return scalars.count == 1 ? scalars[0] : .sequence(scalars)
   }
@@ -89,17 +89,17 @@ struct PatternParser {
     return node
   }
 
-  /// Takes the name of a group, `<name>`, which makes no difference to what matches.
+  /// Reads the name of a group, `<name>`, which has no influence on the match.
   private mutating func takeName() throws -> Bool {
     guard take("<") else { return false }
     let name = rest.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
     rest.removeFirst(name.count)
-    // Otherwise it looks behind, or balances groups.
+    // Otherwise the group looks behind, or balances groups.
     guard !name.isEmpty, take(">") else { throw Unknown() }
     return true
   }
 
-  /// A class in brackets, as it is written: what is in it is left to the library.
+  /// Reads a class in brackets as text; the library interprets its contents.
   private mutating func bracketed() throws -> String {
     var text = String(rest.removeFirst())
     if take("^") { text.append("^") }
@@ -116,7 +116,7 @@ struct PatternParser {
     throw Unknown()
   }
 
-  /// Nil if no boundary of words is next.
+  /// Reads a word boundary; nil if the next part is none.
   private mutating func boundary() -> PatternNode? {
     guard let letter = rest.dropFirst().first, letter == "b" || letter == "B" else { return nil }
     rest.removeFirst(2)
@@ -133,7 +133,7 @@ struct PatternParser {
     PatternClass.text(of: letter, isInBrackets: isInBrackets) ?? "\\\(letter)"
   }
 
-  /// `p{L}`: a property of Unicode that scalars have or not.
+  /// Reads `p{L}`: a property of Unicode scalars.
   private mutating func unicodeProperty() throws -> String {
     let end = rest.firstIndex(of: "}")
     guard let end, rest.dropFirst().first == "{" else { throw Unknown() }
@@ -143,7 +143,7 @@ struct PatternParser {
     return text
   }
 
-  /// A letter behind a backslash that makes it stand for one scalar.
+  /// Returns a letter after a backslash if both stand for one scalar.
   private func known(_ letter: Character?) throws -> Character {
     guard let letter, letter.isASCII, letter != "\r\n" else { throw Unknown() }
     guard !letter.isLetter && !letter.isNumber || "dDwWsStnrf".contains(letter) else { throw Unknown() }
@@ -152,7 +152,7 @@ struct PatternParser {
 
   private mutating func quantified(_ node: PatternNode) throws -> PatternNode {
     guard let bounds = try quantifier() else { return node }
-    // How much is taken first makes no difference where all has to match; whether it is given back does.
+    // The order of attempts is irrelevant if the whole text must match, but possessive repetitions are not.
     _ = take("?")
     if let next = rest.first, "*+?{".contains(next) { throw Unknown() }
     return .repetition(node, least: bounds.least, most: bounds.most)

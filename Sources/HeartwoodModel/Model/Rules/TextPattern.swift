@@ -1,19 +1,20 @@
 import Synchronization
 
-/// A regular expression that has been compiled, for any thread to match with.
+/// A compiled regular expression. Any thread can match with it.
 ///
-/// How long a match takes grows with the text and the steps of the pattern (``PatternAutomaton``), and no faster, unless the pattern looks back or
-/// ahead (`\1`, `(?=…)`) or has something else that ``PatternParser`` does not know: then it is the library's backtracking, which may take any time.
+/// The time of a match grows only with the text and the steps of the pattern (``PatternAutomaton``), unless the pattern
+/// looks back or ahead (`\1`, `(?=…)`) or contains something else that ``PatternParser`` does not know. Then the
+/// library matches by backtracking, for which there is no limit of time.
 ///
-/// Words and digits (`\w`, `\d`, `\b`) are what they are in ICU. The library's boundaries of words are others, so that it gets no pattern that asks for
-/// them.
+/// Words and digits (`\w`, `\d`, `\b`) are those of ICU. The library's word boundaries are different, so it gets no
+/// pattern with them.
 package final class TextPattern: Sendable {
   /// Why a pattern cannot be used, as a sentence.
   package struct Fault: Error {
     package let message: String
   }
 
-  /// Patterns come from files, and the compiler of regular expressions goes as deep into itself as they are nested or long.
+  /// Patterns come from files, and the compiler of regular expressions recurses as deeply as they are nested or long.
   private static let longestPattern = 1_000
   private static let mostBrackets = 50
 
@@ -24,10 +25,10 @@ package final class TextPattern: Sendable {
     case library(Regex<AnyRegexOutput>)
   }
 
-  /// A `Regex` is not Sendable, so that one thread at a time may match.
+  /// A `Regex` is not Sendable, so only one thread matches at a time.
   private let matcher: Mutex<Matcher>
 
-  /// At the beginning of a pattern, where it holds for all of it.
+  /// At the beginning of a pattern, this option holds for the whole pattern.
   private static let caseOption = "(?i)"
 
   package init(_ text: String, ignoresCase: Bool = false) throws(Fault) {
@@ -36,7 +37,7 @@ package final class TextPattern: Sendable {
     let pattern = hasCaseOption ? String(text.dropFirst(Self.caseOption.count)) : text
     let ignoresCase = ignoresCase || hasCaseOption
     do {
-      // What the library refuses is refused, whoever matches.
+      // A pattern that the library refuses is refused, even if the automaton matches it.
       let plain = PatternClass.writtenOut(in: pattern)
       let regex = try Self.regex(plain.text, ignoresCase: ignoresCase)
       if let automaton = try Self.automaton(pattern) {
@@ -64,13 +65,13 @@ package final class TextPattern: Sendable {
     }
   }
 
-  /// Nil where the library is to match.
+  /// Returns nil if the library must match.
   private static func automaton(_ pattern: String) throws(PatternAutomaton.TooLarge) -> PatternAutomaton? {
     guard let node = PatternParser.node(of: pattern) else { return nil }
     do {
       return try PatternAutomaton(node)
     } catch {
-      // Where there is one repetition, and nothing else to choose, going back takes no longer than the text.
+      // With one repetition and no other choice, backtracking takes no longer than the text.
       if node.branchCount <= 1 { return nil }
       throw error
     }
@@ -81,7 +82,7 @@ package final class TextPattern: Sendable {
   }
 
   private static func atom(_ text: String, ignoresCase: Bool) throws -> PatternAtom {
-    // A letter by itself takes that one and no other.
+    // A single letter matches only itself.
     if !ignoresCase, text != ".", text.unicodeScalars.count == 1, let scalar = text.unicodeScalars.first {
       return .scalar(scalar)
     }
@@ -96,7 +97,7 @@ package final class TextPattern: Sendable {
     guard brackets <= mostBrackets else { throw Fault(message: "It has more than \(mostBrackets) opening brackets.") }
   }
 
-  /// Whether all of `text` matches.
+  /// Returns whether the whole text matches.
   package func matches(_ text: String) -> Bool {
     matcher.withLock { matcher in
       switch matcher {
@@ -108,18 +109,18 @@ package final class TextPattern: Sendable {
   }
 }
 
-/// What takes one scalar of a text.
+/// A part of a pattern that takes one scalar.
 private enum PatternAtom {
   case scalar(Unicode.Scalar)
   case library(Regex<AnyRegexOutput>)
 }
 
-/// What atoms of a pattern match, as the library says, each scalar asked for once.
+/// The scalars that atoms of a pattern match, according to the library. Each scalar is looked up once.
 private final class PatternAtoms {
   private let atoms: [PatternAtom]
   private var known: [[Unicode.Scalar: Bool]]
 
-  /// How many answers are kept for each atom.
+  /// The number of cached answers for each atom.
   private static let mostKnown = 4_096
 
   init(_ atoms: [PatternAtom]) {

@@ -1,44 +1,48 @@
-/// Looks for what is allowed in a model, and mostly a mistake: what Xcode warns about.
+/// Warnings about a model that is valid but probably has a mistake, like those of Xcode.
+///
+///     for warning in ModelReview(model).warnings { print(warning) }
 public struct ModelReview: Sendable {
-  /// Something in a model that deserves a second look.
+  /// A part of a model that is probably a mistake.
   public struct Warning: Sendable, Hashable, CustomStringConvertible {
-    /// What kind of warning it is. The raw value is how programs know it.
+    /// The kind of a warning. The raw value is a stable name for programs.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
       /// A relationship without an inverse.
       case missingInverse
       /// A relationship whose inverse has another inverse.
       case oneSidedInverse
-      /// A required attribute without a default value, which a migration cannot fill in for records that are there.
+      /// A required attribute without a default value: a migration has no value for existing records.
       case missingDefault
-      /// An entity that is called as a class of the framework, or a property that is called as a member of every managed object.
+      /// An entity with the name of a class of the framework, or a property with the name of a member of every managed
+      /// object.
       case reservedName
-      /// An entity whose name begins with a small letter, or a property whose name begins with a capital.
+      /// An entity whose name begins with a lowercase letter, or a property whose name begins with an uppercase letter.
       case nameCase
       /// An entity without properties and subentities.
       case noProperties
-      /// An abstract entity from which no other inherits, so that it never has objects.
+      /// An abstract entity without subentities, so that it never has objects.
       case abstractWithoutSubentities
-      /// A relationship with the delete rule “no action”, which leaves the other end leading to a deleted object.
+      /// A relationship with the delete rule “no action”, so that the other end still refers to a deleted object.
       case noAction
       /// A transformable attribute that names no transformer.
       case missingTransformer
-      /// A required to-many relationship without a least count: it may be empty nevertheless.
+      /// A required to-many relationship without a least count: it may still be empty.
       case impossibleCount
-      /// An ordered relationship to one object.
+      /// An ordered to-one relationship.
       case orderOfOne
-      /// Something that enters Core Data's version hash in a way that is not known, so that Core Data may not open a store with the model.
+      /// A part of the model whose effect on Core Data's version hash is unknown, so that Core Data may not open a
+      /// store with the model.
       case uncertainHash
       /// A uniqueness constraint that names a relationship or a transient attribute, which no store enforces.
       case unenforcedConstraint
-      /// An index of which atomic stores make no use.
+      /// An index that atomic stores do not use.
       case unusedIndex
     }
 
-    /// What kind of warning it is.
+    /// The kind of the warning.
     public let kind: Kind
-    /// Where: an entity (`ToDo`) or a property (`ToDo.memo`).
+    /// The path of an entity (`ToDo`) or a property (`ToDo.memo`).
     public let path: String
-    /// What it is, and what to do.
+    /// The problem, and what to do.
     public let message: String
 
     /// The path and the message.
@@ -48,7 +52,7 @@ public struct ModelReview: Sendable {
   /// The warnings, in the order of the entities and properties.
   public let warnings: [Warning]
 
-  /// Looks through `model`. O(n) in the number of properties.
+  /// Checks `model`. O(n) in the number of properties.
   public init(_ model: ManagedObjectModel) {
     var reviewer = ModelReviewer()
     for entity in model.entities { reviewer.review(entity) }
@@ -107,7 +111,7 @@ private struct ModelReviewer {
     names.allSatisfy { entity.property(named: $0)?.attribute?.isTransient == false }
   }
 
-  /// Not all of how Core Data hashes a model is known.
+  /// Adds a warning about a feature whose effect on Core Data's version hash is unknown.
   private mutating func warnOfHash(_ path: String, _ feature: String) {
     let message =
       "How Core Data's version hash takes in \(feature) is not known: whether Apple's own Core Data opens a store"
@@ -174,14 +178,14 @@ private struct ModelReviewer {
 
 // MARK: ReservedNames
 
-/// Names that would hide members of the framework's classes, or those classes.
+/// Names that would hide classes of the framework, or members of them.
 package enum ReservedNames {
   static let entities: Set<String> = [
     "ManagedObject", "ManagedObjectContext", "ManagedObjectID", "ManagedObjectModel", "EntityDescription",
     "FetchRequest", "PersistentStore", "NSManagedObject", "Object", "Class", "Type", "Self", "Any", "Protocol",
   ]
 
-  /// The members of every managed object. The macros, which know no model, have the same list.
+  /// The members of every managed object. The macros, which have no access to models, repeat the list.
   package static let properties: Set<String> = [
     "awakeFromFetch", "awakeFromInsert", "changedValues", "changedValuesForCurrentEvent", "committedValues",
     "description",

@@ -1,5 +1,5 @@
 extension ModelValidator {
-  /// One property that is being checked.
+  /// A property that is being checked.
   private struct Subject {
     let entity: Int
     let index: Int
@@ -22,7 +22,7 @@ extension ModelValidator {
     }
   }
 
-  /// An attribute without a type is for what the application keeps in memory, as in Core Data.
+  /// Checks the type. An attribute without one keeps any value of the application in memory, as in Core Data.
   private func checkType(
     of attribute: AttributeDescription,
     at location: ModelFault.Location,
@@ -54,7 +54,7 @@ extension ModelValidator {
     }
   }
 
-  /// Whether an attribute of `type` can hold `value`, which is its `name`.
+  /// Checks whether an attribute of `type` can hold `value`. `name` says which value of the attribute it is.
   func checkFit(
     of value: PropertyValue,
     _ name: String,
@@ -154,7 +154,7 @@ extension ModelValidator {
 // MARK: Rules
 
 extension ModelValidator {
-  /// Checks whether the rules of an attribute suit its type and can be kept to at once.
+  /// Checks whether the rules of an attribute fit its type, and whether a value can meet all of them.
   func checkRules(of attribute: AttributeDescription, at location: ModelFault.Location, _ faults: inout [ModelFault]) {
     guard !attribute.rules.isEmpty else { return }
     checkRange(of: attribute, at: location, &faults)
@@ -249,11 +249,11 @@ extension ModelValidator {
 
 // MARK: OneSidedInverses
 
-/// Relationships whose inverse has another inverse, as models from elsewhere have them.
+/// Relationships whose inverse has another inverse, which models made by other tools may have.
 extension [EntityDefinition] {
-  /// Marks every relationship that names an inverse which does not lead back, and says where they are.
+  /// Marks every relationship whose inverse does not refer back to it.
   ///
-  /// - Returns: The ordinal of the entity and the place among its own properties, for each that was marked. O(n).
+  /// - Returns: The ordinal of the entity and the index among its own properties, for each marked relationship. O(n).
   package mutating func markOneSidedInverses() -> [(entity: Int, index: Int)] {
     let index = DefinitionIndex(self)
     var marked: [(entity: Int, index: Int)] = []
@@ -273,11 +273,11 @@ extension [EntityDefinition] {
 
 // MARK: UnenforcedConstraints
 
-/// Uniqueness constraints that name what no store holds unique, as models from elsewhere have them.
+/// Uniqueness constraints that no store can enforce, which models made by other tools may have.
 extension [EntityDefinition] {
-  /// Marks every entity with a uniqueness constraint that names a relationship or a transient attribute, and says where they are.
+  /// Marks every entity with a uniqueness constraint that names a relationship or a transient attribute.
   ///
-  /// - Returns: The ordinal of the entity and the place among its constraints, for each such constraint. O(n).
+  /// - Returns: The ordinal of the entity and the index among its constraints, for each such constraint. O(n).
   package mutating func markUnenforcedConstraints() -> [(entity: Int, index: Int)] {
     let index = DefinitionIndex(self)
     var marked: [(entity: Int, index: Int)] = []

@@ -1,10 +1,10 @@
 public import HeartwoodFoundation
 
-/// Finds every fault of the definitions of a model, in time that grows with their size and no faster.
+/// Finds every fault in the definitions of a model, in time proportional to their size.
 struct ModelValidator {
-  /// How many properties all entities may have together, the inherited ones counted for each entity.
+  /// The greatest number of properties of all entities together. Inherited properties count once for each entity.
   ///
-  /// Inheritance multiplies: without a limit, a file of a few megabytes could describe a model that no machine can hold.
+  /// Inheritance multiplies: without a limit, a file of a few megabytes could describe a model that fits in no memory.
   static let mostProperties = 1_000_000
 
   let index: DefinitionIndex
@@ -21,7 +21,8 @@ struct ModelValidator {
     self.fetchRequestTemplates = fetchRequestTemplates
   }
 
-  /// All faults in the order of the definitions, those of the configurations last; none where the model is sound.
+  /// Returns all faults in the order of the definitions, followed by those of the configurations; empty if the model is
+  /// valid.
   func faults() -> [ModelFault] {
     var faults: [ModelFault] = []
     let inheritance = InheritanceSurvey(index)
@@ -110,7 +111,7 @@ extension ModelValidator {
     }
   }
 
-  /// Reports the entity at which the properties become too many. It relies on the parents being sound.
+  /// Reports the entity at which there are too many properties. The parents must be valid.
   private func checkSize(_ faults: inout [ModelFault]) {
     var count = 0
     for entity in index.definitions.indices {
@@ -129,7 +130,7 @@ extension ModelValidator {
     faults.append(ModelFault(path: path(of: location), message: message, location: location))
   }
 
-  /// `name` for a message: names that come from files may be of any length.
+  /// Returns `name` for a message. Names from files may be of any length, so it is shortened.
   func quoted(_ name: String) -> String {
     let longest = 100
     return "“" + (name.count > longest ? name.prefix(longest) + "…" : name[...]) + "”"
@@ -160,7 +161,7 @@ extension ModelValidator {
 // MARK: Fetching
 
 extension ModelValidator {
-  /// Checks what an entity says of fetches: its indexes, fetched properties and composite attributes.
+  /// Checks the indexes, fetched properties and composite attributes of an entity.
   func checkFetching(of entity: Int, _ faults: inout [ModelFault]) {
     let definition = index.definitions[entity]
     var indexNames: Set<String> = []
@@ -215,7 +216,7 @@ extension ModelValidator {
     }
   }
 
-  /// What an index may name beside properties: the record itself, and its entity.
+  /// The names in addition to properties that an index may have: the record itself, and its entity.
   private static let virtualNames: Set<String> = ["self", "entity"]
 
   private func checkName(
@@ -249,19 +250,21 @@ extension ModelValidator {
 
 // MARK: ModelValidationError
 
-/// Everything that is wrong with the definitions of a model.
+/// All faults in the definitions of a model.
+///
+/// Its description lists them, one in each line, with what to do about each.
 public struct ModelValidationError: Error, Sendable, Hashable {
   /// At least one fault, in the order of the definitions.
   public let faults: [ModelFault]
 }
 
-/// One thing that is wrong with the definitions of a model.
+/// A fault in the definitions of a model.
 public struct ModelFault: Sendable, Hashable {
-  /// Where: an entity (`ToDo`), a property (`ToDo.memo`) or a configuration (`configuration Cloud`).
+  /// The path of an entity (`ToDo`), a property (`ToDo.memo`) or a configuration (`configuration Cloud`).
   public let path: String
-  /// What is wrong and what to do.
+  /// The problem, and what to do.
   public let message: String
-  /// Where, by number: for readers that know the line of each definition.
+  /// The place by index, for readers that have the line of each definition.
   package let location: Location
 
   package enum Location: Sendable, Hashable {
@@ -281,12 +284,12 @@ extension ModelFault: CustomStringConvertible {
 }
 
 extension ModelValidationError: LocalizedError {
-  /// The description.
+  /// The same as ``description``.
   public var errorDescription: String? { description }
 }
 
 extension ModelValidationError: CustomStringConvertible {
-  /// All faults, one a line.
+  /// All faults, one in each line.
   public var description: String {
     let summary = faults.count == 1 ? "The model has a fault:" : "The model has \(faults.count) faults:"
     return ([summary] + faults.map { "  \($0)" }).joined(separator: "\n")

@@ -87,7 +87,7 @@ extension ModelComparison {
     note("delete rule", path, old.deleteRule, new.deleteRule, changesStores: false) { $0.rawValue }
   }
 
-  /// Whether records of a relationship's old destination are also of the entity that had this name.
+  /// Returns whether records of a relationship's old destination also belong to the entity that had this name.
   private func isAncestor(_ name: String, of relationship: RelationshipDescription) -> Bool {
     guard let former = old.entity(named: relationship.destinationEntityName), let other = old.entity(named: name) else {
       return false
@@ -97,7 +97,7 @@ extension ModelComparison {
 }
 
 extension AttributeRules {
-  /// The rules in a few words.
+  /// Returns the rules in a few words.
   fileprivate func summary(of type: AttributeType) -> String {
     let parts = [
       minValue.text(of: type).map { "≥ \($0)" }, maxValue.text(of: type).map { "≤ \($0)" },
@@ -113,7 +113,7 @@ extension AttributeRules {
 // MARK: Beside the properties of an entity
 
 extension ModelComparison {
-  /// Compares what an entity says of fetches, and of attributes that belong together: no store depends on it.
+  /// Compares the fetch indexes, fetched properties and composite attributes of an entity, on which no store depends.
   mutating func compareBeside(_ old: EntityDescription, _ new: EntityDescription) {
     let (old, new, path) = (old.definition, new.definition, new.name)
     note("indexes", path, old.fetchIndexes, new.fetchIndexes, changesStores: false) {
@@ -186,7 +186,7 @@ extension ModelComparison {
 // MARK: In a few words
 
 extension FetchRequestTemplate {
-  /// All that it says but its name.
+  /// Everything in the description except its name.
   fileprivate var summary: String {
     let parts = [
       predicate.map { "\(entityName) where \($0)" } ?? "all \(entityName)",
@@ -204,7 +204,7 @@ extension FetchRequestTemplate {
 }
 
 extension CompositeAttributeDescription {
-  /// All that it says but its name and notes.
+  /// Everything in the description except its name and notes.
   fileprivate var summary: String {
     let parts = elements.map { "\($0.name): \($0.attributeName)" }
     return "\(compositeName) (\(parts.joined(separator: ", ")))"
@@ -212,7 +212,7 @@ extension CompositeAttributeDescription {
 }
 
 extension FetchIndexDescription {
-  /// All that it says.
+  /// Everything in the description.
   fileprivate var summary: String {
     let condition = partialIndexPredicate.map { " where \($0)" } ?? ""
     return "\(name) (\(elements.map(\.summary).joined(separator: ", "))\(condition))"
@@ -220,7 +220,7 @@ extension FetchIndexDescription {
 }
 
 extension FetchIndexElementDescription {
-  /// All that it says.
+  /// Everything in the description.
   fileprivate var summary: String {
     let title =
       switch subject {

@@ -1,11 +1,12 @@
-/// Walks over two versions of a model and writes down what differs.
+/// Compares two versions of a model and collects the differences.
 struct ModelComparison {
   let old: ManagedObjectModel
   let new: ManagedObjectModel
   private(set) var changes: [ModelChange] = []
-  /// The old entity of each new one, by name.
+  /// The name of the old entity for each new one, by name.
   private var oldNames: [String: String] = [:]
-  /// What the properties of each entity that is in both versions were, the inherited ones included, by the entity's new name.
+  /// The old properties of each entity that is in both versions, including the inherited ones, by the entity's new
+  /// name.
   private var formers: [String: FormerProperties] = [:]
 
   init(_ old: ManagedObjectModel, _ new: ManagedObjectModel) {
@@ -30,15 +31,15 @@ struct ModelComparison {
     compareRest()
   }
 
-  /// The name that the entity called `name` had in the old model; nil for one that is new, also where another had its name.
+  /// Returns the name of an entity in the old model; nil if the entity is new, even if another entity had its name.
   func formerName(of name: String) -> String? { oldNames[name] }
 
   mutating func add(_ change: ModelChange) {
     changes.append(change)
   }
 
-  /// Clears the obstacles of the changes since `count`, since no store keeps the property now. If none kept it before either, marks them
-  /// as not changing stores.
+  /// Removes the obstacles of the changes since `count`, because no store keeps the property now. If no store kept it
+  /// before either, the changes are marked as not changing stores.
   mutating func takeBackObstacles(since count: Int, changesStores: Bool) {
     for place in changes[count...].indices {
       let change = changes[place]
@@ -51,7 +52,7 @@ struct ModelComparison {
     }
   }
 
-  /// Notes that something that is said of `path` differs, if it does.
+  /// Adds a change of `path` if the two values are different.
   mutating func note<Value: Equatable>(
     _ title: String,
     _ path: String,
@@ -66,7 +67,8 @@ struct ModelComparison {
     add(ModelChange(.changed, path, detail, obstacle: obstacle, changesStores: changesStores))
   }
 
-  /// Notes that the identifier differs of what has the same name; a new name says more than where it comes from.
+  /// Adds a change if the renaming identifier differs and the name does not. A new name is a change of its own, which
+  /// covers the identifier.
   mutating func noteIdentifier(
     _ oldName: String,
     _ old: String?,
@@ -110,7 +112,8 @@ extension ModelComparison {
     new.isAbstract && !old.isAbstract ? "records of the entity would have nowhere to go" : nil
   }
 
-  /// Parents may come and go; but entities that had no root in common cannot get one, for their records would have to be put together.
+  /// Compares the parents. An entity may get or lose one. But entities without a common root cannot get one, because
+  /// their records would have to be merged.
   private mutating func compareParents(_ old: EntityDescription, _ new: EntityDescription) {
     let former = new.superentity.flatMap { formerName(of: $0.name) }
     guard old.superentity?.name != former || (former == nil && new.superentity != nil) else { return }
@@ -123,7 +126,8 @@ extension ModelComparison {
 
   private mutating func compareProperties(_ old: EntityDescription, _ new: EntityDescription) {
     guard let former = formers[new.name] else { return }
-    // Inherited properties count: one may move along the hierarchy. What is told of the parent is not told again.
+    // Inherited properties count: one may move within the hierarchy. Changes that are reported for the parent are not
+    // repeated.
     for property in new.properties where !isToldOfParent(property.name, of: new, former) {
       let path = "\(new.name).\(property.name)"
       if let place = former.places[property.name] {
@@ -140,7 +144,7 @@ extension ModelComparison {
     }
   }
 
-  /// Whether the parent's property came from the same place in the old model, or from none, as this did.
+  /// Returns whether the parent's property has the same origin in the old model as this one, or neither has any.
   private func isToldOfParent(_ name: String, of entity: EntityDescription, _ former: FormerProperties) -> Bool {
     guard let parent = entity.superentity, parent.property(named: name) != nil, let other = formers[parent.name] else {
       return false
@@ -148,7 +152,7 @@ extension ModelComparison {
     return other.origins[name] == former.origins[name]
   }
 
-  /// Whether records have no value that becomes the property's: those of the entity and of its subentities.
+  /// Returns whether records of the entity or its subentities have no value for the property.
   private func isMissed(_ name: String, in entity: EntityDescription) -> Bool {
     ([entity.ordinal] + entity.subentityOrdinals).contains { ordinal in
       let candidate = new.entities[ordinal]
@@ -168,21 +172,21 @@ extension ModelComparison {
   }
 }
 
-/// What the properties of an entity were in the old version of it.
+/// The properties of an entity in the old version of the model.
 private struct FormerProperties {
-  /// Where a property was declared, and under which name.
+  /// The entity that declares a property, and the name there.
   struct Origin: Hashable {
     let entity: String
     let name: String
   }
 
-  /// The ordinal in the old entity, by new name; none for what is new.
+  /// The ordinals in the old entity, by new name; none for a new property.
   private(set) var places: [String: Int] = [:]
-  /// What is declared where in the old model, by new name.
+  /// The declarations in the old model, by new name.
   private(set) var origins: [String: Origin] = [:]
-  /// The ordinals of old properties that are gone.
+  /// The ordinals of the removed properties.
   let removed: [Int]
-  /// Whether there may be records of the old entity itself.
+  /// Whether the old entity itself may have records.
   let hasRecords: Bool
 
   init(of new: EntityDescription, in old: EntityDescription) {
@@ -200,7 +204,7 @@ private struct FormerProperties {
     }
   }
 
-  /// Inherited properties come first, so the ordinal tells how far up one is declared.
+  /// Returns the ancestor that declares a property. Inherited properties come first, so the ordinal shows it.
   private static func entity(declaring ordinal: Int, from entity: EntityDescription) -> EntityDescription {
     var entity = entity
     while let parent = entity.superentity, ordinal < parent.properties.count { entity = parent }

@@ -1,9 +1,14 @@
-/// What differs between two versions of a model, and whether stores can be migrated from one to the other by inference.
+/// The differences between two versions of a model, and whether a migration between them can be inferred.
 ///
-/// Entities and properties are the same where their names are, or where the new one's renaming identifier is the old one's name or
-/// renaming identifier. Where one that has the name and one that has the identifier are there, the name counts.
+///     let differences = ModelDifferences(from: old, to: new)
+///     if differences.requiresMigration && !differences.isInferable {
+///       for change in differences.obstacles { print(change, change.obstacle ?? "") }
+///     }
+///
+/// Two entities or properties are the same if they have the same name, or if the renaming identifier of the new one is
+/// the name or the renaming identifier of the old one. If one has the name and another the identifier, the name counts.
 public struct ModelDifferences: Sendable {
-  /// The changes, in the order of the new model; what was removed comes last.
+  /// The changes, in the order of the new model. Removals come last.
   public let changes: [ModelChange]
 
   /// Compares two models. O(n) in the number of properties.
@@ -13,26 +18,29 @@ public struct ModelDifferences: Sendable {
     changes = comparison.changes
   }
 
-  /// Why stores of the old version cannot be migrated by inference; empty where they can.
+  /// The changes that prevent an inferred migration; empty if there are none.
   public var obstacles: [ModelChange] { changes.filter { $0.obstacle != nil } }
 
   /// Whether stores of the old version can be migrated without a mapping model.
   public var isInferable: Bool { obstacles.isEmpty }
 
-  /// Whether stores of the old version have to be migrated at all: they can be opened with the new one where version hashes are alike.
+  /// Whether stores of the old version must be migrated at all. If the version hashes are the same, they can be opened
+  /// with the new version.
   public var requiresMigration: Bool { changes.contains(where: \.changesStores) }
 }
 
-/// Pairs of old and new things, by their names and renaming identifiers.
+/// Matches old and new entities or properties by their names and renaming identifiers.
 struct RenamingMatch {
   typealias Thing = (name: String, identifier: String?)
 
-  /// For each new thing, the place of the old one that it was; nil for what is new.
+  /// The index of the old item for each new one; nil for a new item.
   private(set) var oldPlaces: [Int?]
-  /// The places of old things that are gone.
+  /// The indexes of the removed items.
   private(set) var removed: [Int] = []
 
-  /// - Parameters: names and renaming identifiers of each thing.
+  /// Matches the items of two versions.
+  ///
+  /// - Parameters: names and renaming identifiers of each item.
   init(old: [Thing], new: [Thing]) {
     let byName = Self.places(old.map { $0.name })
     let byIdentifier = Self.places(old.map { $0.identifier })
@@ -40,11 +48,12 @@ struct RenamingMatch {
     let kept = Set(new.filter { $0.identifier == nil }.map { $0.name })
     oldPlaces = Array(repeating: nil, count: new.count)
     var taken: Set<Int> = []
-    // An identifier may be left over from a version before the old one: then the thing goes by the same name as it did.
+    // An identifier may be left over from a version before the old one: then the name is the same in both.
     match(new, &taken) { thing in
       byName[thing.name].flatMap { thing.identifier != nil && old[$0].identifier == thing.identifier ? $0 : nil }
     }
-    // Otherwise it is the name in the old version, unless what had this name keeps it, and another that had this identifier is gone.
+    // Otherwise the identifier is the name in the old version, unless the item with this name keeps it, and another
+    // item with this identifier is gone.
     match(new, &taken) { thing in
       guard let identifier = thing.identifier else { return nil }
       let isOnceMore = byIdentifier[identifier].map { !newNames.contains(old[$0].name) } ?? false
@@ -56,14 +65,14 @@ struct RenamingMatch {
     removed = old.indices.filter { !taken.contains($0) }
   }
 
-  /// Gives the new things that have no old one yet the one at `place`, unless another has it.
+  /// Assigns the old item at `place` to each new item that has none yet, unless another new item has it.
   private mutating func match(_ new: [Thing], _ taken: inout Set<Int>, place: (Thing) -> Int?) {
     for (index, thing) in new.enumerated() where oldPlaces[index] == nil {
       oldPlaces[index] = place(thing).flatMap { taken.insert($0).inserted ? $0 : nil }
     }
   }
 
-  /// The places of texts, the first place for those that stand there several times.
+  /// Returns the indexes of texts. If a text is repeated, the first index counts.
   private static func places(_ texts: [String?]) -> [String: Int] {
     Dictionary(
       texts.enumerated().compactMap { place, text in text.map { ($0, place) } },
@@ -76,27 +85,28 @@ struct RenamingMatch {
 
 /// One difference between two versions of a model.
 public struct ModelChange: Sendable, Hashable, CustomStringConvertible {
-  /// What has happened. The raw value is how programs know it.
+  /// The kind of a change. The raw value is a stable name for programs.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// It is in the new version alone.
+    /// Only the new version has it.
     case added
-    /// It is in the old version alone.
+    /// Only the old version has it.
     case removed
-    /// It has another name, as its renaming identifier tells.
+    /// It has another name, which its renaming identifier shows.
     case renamed
-    /// Something else that is said of it differs.
+    /// Another part of its description differs.
     case changed
   }
 
-  /// What has happened.
+  /// The kind of the change.
   public let kind: Kind
-  /// Where, by the names of the new version, or for what was removed, of the old: `ToDo`, `ToDo.memo`, `configuration Cloud`.
+  /// The changed item, by the names of the new version, or of the old version if it was removed: `ToDo`, `ToDo.memo`,
+  /// `configuration Cloud`.
   public let path: String
-  /// What differs, for people: `optional: no → yes`.
+  /// The difference, for people: `optional: no → yes`.
   public let detail: String
-  /// Why stores of the old version cannot be migrated by inference; nil where this change is no hindrance.
+  /// Why the change prevents an inferred migration; nil if it does not.
   public let obstacle: String?
-  /// Whether the version hash of an entity is another by it, so that stores have to be migrated at all.
+  /// Whether the change affects the version hash of an entity, so that stores must be migrated.
   public let changesStores: Bool
 
   init(_ kind: Kind, _ path: String, _ detail: String, obstacle: String? = nil, changesStores: Bool = true) {
@@ -107,10 +117,10 @@ public struct ModelChange: Sendable, Hashable, CustomStringConvertible {
     self.changesStores = changesStores
   }
 
-  /// Whether it is about a property, and not an entity as a whole or a configuration.
+  /// Whether the change is about a property, and not about a whole entity or a configuration.
   package var isOfProperty: Bool { path.contains(".") }
 
-  /// The change in a line.
+  /// The change in one line.
   public var description: String {
     detail.isEmpty ? "\(kind.rawValue) \(path)" : "\(kind.rawValue) \(path): \(detail)"
   }

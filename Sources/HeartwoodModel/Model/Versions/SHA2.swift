@@ -2,10 +2,10 @@
   import CryptoKit
 #endif
 
-/// SHA-256 and SHA-512 as FIPS 180-4 defines them, for systems without CryptoKit.
+/// SHA-256 and SHA-512 according to FIPS 180-4, for systems without CryptoKit.
 ///
-/// The messages are the names of a model, of some hundred bytes each: a library for them would be half of what is built, or one
-/// more package of the system to install. Nothing secret goes through here.
+/// The messages are the names of a model, a few hundred bytes each. A library for them would double the size of the
+/// build, or add a system package to install. No secret is hashed here.
 enum SHA2 {
   static func sha256(_ message: [UInt8]) -> [UInt8] {
     let bytes = padded(message, toMultipleOf: 64)
@@ -21,7 +21,7 @@ enum SHA2 {
     return state.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word &>> (56 - 8 * UInt64($0))) } }
   }
 
-  /// A message with a bit that ends it, zeros, and its length in bits. The length takes an eighth of a block.
+  /// Returns a message with a final bit, zeros, and its length in bits. The length takes an eighth of a block.
   private static func padded(_ message: [UInt8], toMultipleOf blockSize: Int) -> [UInt8] {
     let used = message.count + 1 + blockSize / 8
     var bytes = message
@@ -34,8 +34,8 @@ enum SHA2 {
     return bytes
   }
 
-  // The rounds are written twice rather than once for any integer: unoptimized, a generic form takes twenty times as long, and every
-  // model that a test makes is hashed.
+  // The rounds are written for each integer type rather than once for both: without optimization, a generic form is
+  // twenty times slower, and every model in a test is hashed.
 
   private static func compress256(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
     var words = [UInt32](repeating: 0, count: 64)
@@ -88,13 +88,13 @@ enum SHA2 {
 
   private static func rotated(_ word: UInt64, by count: UInt64) -> UInt64 { word &>> count | word &<< (64 &- count) }
 
-  /// The first 64 bits after the point of the square roots of the first primes. SHA-256 begins with the upper halves.
+  /// The first 64 bits of the fractions of the square roots of the first primes. SHA-256 uses the upper halves.
   private static let fractionsOfSquareRoots: [UInt64] = [
     0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,
     0x510e_527f_ade6_82d1, 0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b, 0x5be0_cd19_137e_2179,
   ]
 
-  /// The same of the cube roots. SHA-256 takes the upper halves of the first 64.
+  /// The first 64 bits of the fractions of the cube roots. SHA-256 uses the upper halves of the first 64.
   private static let fractionsOfCubeRoots: [UInt64] = [
     0x428a_2f98_d728_ae22, 0x7137_4491_23ef_65cd, 0xb5c0_fbcf_ec4d_3b2f, 0xe9b5_dba5_8189_dbbc,
     0x3956_c25b_f348_b538, 0x59f1_11f1_b605_d019, 0x923f_82a4_af19_4f9b, 0xab1c_5ed5_da6d_8118,
@@ -121,9 +121,9 @@ enum SHA2 {
 
 // MARK: SecureHash
 
-/// The hashes that Core Data makes of models: the system's if it has them, and ``SHA2`` if not.
+/// The hashes that Core Data makes of models, by the system if it provides them, and by ``SHA2`` otherwise.
 enum SecureHash {
-  /// 32 bytes.
+  /// Returns 32 bytes.
   static func sha256(_ message: [UInt8]) -> [UInt8] {
     #if canImport(CryptoKit)
       Array(CryptoKit.SHA256.hash(data: message))
@@ -132,7 +132,7 @@ enum SecureHash {
     #endif
   }
 
-  /// 64 bytes.
+  /// Returns 64 bytes.
   static func sha512(_ message: [UInt8]) -> [UInt8] {
     #if canImport(CryptoKit)
       Array(CryptoKit.SHA512.hash(data: message))

@@ -1,11 +1,11 @@
 public import HeartwoodFoundation
 
-/// The hashes by which Core Data tells whether a store was written with the same entity.
+/// The hashes by which Core Data recognizes whether a store was written with the same entity.
 ///
-/// They cover what decides the form of the stored data, and no more: delete rules, default values, class names, transformers
-/// and user info are left out, and so are transient properties.
+/// They cover everything that determines the form of the stored data, and nothing else: delete rules, default values,
+/// class names, transformers and user info are left out, and so are transient properties.
 enum VersionHash {
-  /// The hash of an entity with `properties`, the inherited ones included, in any order.
+  /// Returns the hash of an entity with `properties`, including the inherited ones, in any order.
   static func entity(
     _ definition: EntityDefinition,
     properties: [PropertyDescription],
@@ -21,7 +21,8 @@ enum VersionHash {
     return Data(SecureHash.sha256(message))
   }
 
-  /// The order in which Core Data hashes names: by code unit, whatever the language of the user.
+  /// Returns whether `left` comes before `right` in the order in which Core Data hashes names: by code unit, in every
+  /// locale.
   static func precedes(_ left: String, _ right: String) -> Bool {
     left.utf8.lexicographicallyPrecedes(right.utf8)
   }
@@ -36,7 +37,7 @@ enum VersionHash {
     return SecureHash.sha256(message)
   }
 
-  /// The hash of what attributes and relationships have in common.
+  /// Returns the part of the hashed message that attributes and relationships have in common.
   private static func header(of property: PropertyDescription) -> [UInt8] {
     var message = Array(property.name.utf8)
     message += [property.isOptional ? 1 : 0, 0]
@@ -65,31 +66,32 @@ enum VersionHash {
 // MARK: ManagedObjectModel: version hashes
 
 extension ManagedObjectModel {
-  /// The version hash of each entity. A store keeps them, so that it can tell whether a model fits it.
+  /// The version hash of each entity, by name. Stores keep them to recognize whether a model fits. Each access makes a
+  /// new dictionary: O(n).
   public var entityVersionHashesByName: [String: Data] {
     Dictionary(entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Whether stores of one can be opened with the other.
+  /// Returns whether stores of one model can be opened with the other.
   package func isSameVersion(as other: ManagedObjectModel) -> Bool {
     self === other || entityVersionHashesByName == other.entityVersionHashesByName
   }
 
-  /// One text that stands for the version hashes of all entities: what newer stores keep under
-  /// `NSStoreModelVersionChecksumKey`. O(n log n) in the number of entities.
+  /// A checksum of the version hashes of all entities, which newer stores keep under `NSStoreModelVersionChecksumKey`.
+  /// O(n log n) in the number of entities.
   public var versionChecksum: String { Self.versionChecksum(of: entityVersionHashesByName) }
 
-  /// One text that stands for the names and the version hashes of all entities: what stores keep under
+  /// A digest of the names and the version hashes of all entities, which stores keep under
   /// `NSStoreModelVersionHashesDigest`. O(n log n) in the number of entities.
   public var versionHashesDigest: String { Self.versionHashesDigest(of: entityVersionHashesByName) }
 
-  /// The checksum of a model whose entities have these hashes.
+  /// Returns the checksum of a model whose entities have these hashes.
   package static func versionChecksum(of hashes: [String: Data]) -> String {
     let message = inHashOrder(hashes).flatMap { Array($0.value) }
     return Data(SecureHash.sha256(message)).base64EncodedString()
   }
 
-  /// The digest of a model whose entities have these hashes.
+  /// Returns the digest of a model whose entities have these hashes.
   package static func versionHashesDigest(of hashes: [String: Data]) -> String {
     let message = inHashOrder(hashes).flatMap { Array($0.key.utf8) + Array($0.value) }
     return Data(SecureHash.sha512(message)).base64EncodedString()

@@ -1,4 +1,4 @@
-/// The state of an aggregate over the records that it has seen. Two that saw different records can be merged.
+/// The state of an aggregate over the records that it has counted. The states for different records can be merged.
 ///
 ///     let accumulator = Accumulator.average(sum, count: 3)
 public enum Accumulator: Sendable {
@@ -8,14 +8,14 @@ public enum Accumulator: Sendable {
   case sum(NumberSum)
   /// The sum of values, and their number.
   case average(NumberSum, count: Int64)
-  /// The least value, or the greatest; null if there was none.
+  /// The least or the greatest value; null if there is none.
   case extreme(PropertyValue, isLeast: Bool)
-  /// All values, for a function that has to see them at once.
+  /// All values, for a function that needs them at once.
   case values(FetchFunction, [PropertyValue])
-  /// The different values, of which each counts once.
+  /// The different values, each of which counts once.
   case distinct(FetchFunction, Set<PropertyValue>)
 
-  /// The state before the first record.
+  /// Makes the state before the first record.
   public init(_ plan: CompiledAggregate) {
     switch plan.function {
     case .min, .max: self = .extreme(.null, isLeast: plan.function == .min)
@@ -27,7 +27,7 @@ public enum Accumulator: Sendable {
     }
   }
 
-  /// Takes the value of one more record. Null is not counted. O(1).
+  /// Adds the value of one record. Null is not counted. O(1).
   public mutating func add(_ value: PropertyValue) {
     if value.isNull { return }
     switch self {
@@ -42,7 +42,7 @@ public enum Accumulator: Sendable {
     case .extreme(let best, let isLeast):
       if Self.isBetter(value, than: best, isLeast) { self = .extreme(value, isLeast: isLeast) }
     case .values(let function, var values):
-      // The case lets go of the array before it grows, so that it is not copied.
+      // The case releases the array before it grows, so that it is not copied.
       self = .count(0)
       values.append(value)
       self = .values(function, values)
@@ -53,7 +53,7 @@ public enum Accumulator: Sendable {
     }
   }
 
-  /// Takes what another has seen, which is of the same aggregate.
+  /// Adds the records of another state, which must be of the same aggregate.
   public mutating func merge(_ other: Accumulator) {
     switch (self, other) {
     case (.count(let a), .count(let b)): self = .count(a + b)
@@ -70,14 +70,14 @@ public enum Accumulator: Sendable {
     }
   }
 
-  /// A NaN is never the least or the greatest.
+  /// Returns whether a value replaces the least or greatest one so far. NaN never does.
   private static func isBetter(_ value: PropertyValue, than best: PropertyValue, _ isLeast: Bool) -> Bool {
     if value.isNaN { return false }
     if best.isNull { return true }
     return ScalarComparison([]).order(value, best).map { isLeast ? $0 < 0 : $0 > 0 } ?? false
   }
 
-  /// The value of the aggregate.
+  /// The value of the aggregate over the records so far. For a function of all values, it is computed at each access.
   public var result: PropertyValue {
     switch self {
     case .count(let count): .integer(count)
@@ -92,14 +92,14 @@ public enum Accumulator: Sendable {
 
 // MARK: NumberSum
 
-/// A sum of numbers of any kind, to which more can be added in any order.
+/// A sum of numbers of any type, to which numbers can be added in any order.
 ///
-/// Integers are added exactly. Only the whole sum has to fit into 64 bits; if it does not, it becomes a double.
+/// Integers are added exactly. Only the final sum must fit into 64 bits; if it does not, it becomes a double.
 public struct NumberSum: Sendable {
   private var integers: Int128 = 0
   private var others: NumericValue?
 
-  /// The sum of no numbers.
+  /// Makes the sum of no numbers, which is 0.
   public init() {}
 
   package mutating func add(_ number: NumericValue) {
@@ -129,13 +129,13 @@ public struct NumberSum: Sendable {
 
 // MARK: CompiledAggregate
 
-/// A value that is made of the records of a group: their number, a sum and the like.
+/// A value computed from the records of a group, such as their number or a sum.
 public struct CompiledAggregate: Sendable {
-  /// One of the functions that take a collection.
+  /// The function, one of those that take a collection.
   public let function: FetchFunction
   /// The value of each record.
   public let operand: CompiledExpression
-  /// Whether values that are the same count once.
+  /// Whether equal values count once.
   public let isDistinct: Bool
 
   package init(_ function: FetchFunction, of operand: CompiledExpression, isDistinct: Bool = false) {
@@ -144,7 +144,7 @@ public struct CompiledAggregate: Sendable {
     self.isDistinct = isDistinct
   }
 
-  /// Whether it is the number of records.
+  /// Whether this is the number of records.
   public var countsRecords: Bool {
     if case .subject = operand, function == .count { !isDistinct } else { false }
   }
@@ -152,13 +152,14 @@ public struct CompiledAggregate: Sendable {
 
 // MARK: CompiledGrouping
 
-/// How records become groups, checked against an entity.
+/// How records are grouped, checked against an entity.
 public struct CompiledGrouping: Sendable {
-  /// The values by which records are grouped. If there are none, all records are one group, which is there even if there are no records.
+  /// The values by which records are grouped. If there are none, all records are one group, which exists even if there
+  /// are no records.
   public let keys: [CompiledExpression]
   /// The aggregates of each group.
   public let aggregates: [CompiledAggregate]
-  /// The condition on groups; nil if all count. Its variables are the keys, and then the aggregates.
+  /// The condition on groups; nil if there is none. Its variables are the keys, and then the aggregates.
   public let having: CompiledPredicate?
 
   package init(keys: [CompiledExpression], aggregates: [CompiledAggregate], having: CompiledPredicate? = nil) {
@@ -170,9 +171,9 @@ public struct CompiledGrouping: Sendable {
 
 // MARK: RecordGroup
 
-/// Records that have the same keys, and their aggregates.
+/// Records with the same keys, and their aggregates.
 public struct RecordGroup: Sendable {
-  /// The values that the records have in common, in the order of ``CompiledGrouping/keys``.
+  /// The values that all records of the group have, in the order of ``CompiledGrouping/keys``.
   public let keys: [PropertyValue]
   /// The aggregates, in the order of ``CompiledGrouping/aggregates``.
   public package(set) var accumulators: [Accumulator]
@@ -183,10 +184,10 @@ public struct RecordGroup: Sendable {
     self.accumulators = accumulators
   }
 
-  /// What an expression over the group reads.
+  /// The values that an expression over the group reads.
   package var values: GroupValues { GroupValues(keys + accumulators.map(\.result)) }
 
-  /// The values of expressions over the group. Those that only name a key or an aggregate are read as they are.
+  /// Returns the values of expressions over the group. Those that are only a key or an aggregate are not evaluated.
   package func values(of plans: [CompiledExpression]) -> [PropertyValue] {
     var values: GroupValues?
     return plans.map { plan in
@@ -200,14 +201,16 @@ public struct RecordGroup: Sendable {
   }
 }
 
-/// Groups to which more records come, in the order in which the groups were met first.
+/// Groups to which records are added, in the order in which each group was first met.
 package struct RecordGroups {
   package private(set) var groups: [RecordGroup]
   private let grouping: CompiledGrouping
-  /// Where the group of some keys is; made when it is needed.
+  /// The indexes of the groups by their keys; made when they are needed.
   private var places: [[PropertyValue]: Int]?
 
-  /// - Parameter groups: of which no two have the same keys.
+  /// Makes groups to which records can be added.
+  ///
+  /// - Parameter groups: groups with different keys.
   package init(_ groups: [RecordGroup] = [], by grouping: CompiledGrouping) {
     self.groups = groups
     self.grouping = grouping
@@ -233,9 +236,9 @@ package struct RecordGroups {
     }
   }
 
-  /// Where the group of `keys` is, which is made where there is none.
+  /// Returns the index of the group with `keys`, and makes the group if there is none.
   private mutating func place(of keys: [PropertyValue]) -> Int {
-    // Whoever made groups of the same keys: the first of them gets what comes.
+    // If several groups have the same keys, the first of them gets the records.
     var places = places ?? Dictionary(groups.indices.map { (groups[$0].keys, $0) }) { first, _ in first }
     self.places = nil
     defer { self.places = places }

@@ -1,18 +1,19 @@
 package import HeartwoodFoundation
 
-/// What a fetch gives instead of objects, checked against an entity.
+/// The rows that a fetch returns instead of objects, checked against an entity.
 package struct SelectionPlan: Sendable {
   package let names: [String]
-  /// The values of a record; where there are groups, of the variables that hold a group's keys and then its aggregates.
+  /// The values of a record. If there are groups, the expressions read variables with a group's keys and then its
+  /// aggregates.
   package let columns: [CompiledExpression]
   package let grouping: CompiledGrouping?
-  /// In the same terms as the columns.
+  /// The sort descriptors, over the same variables as the columns.
   package let sorts: [CompiledSort]
-  /// Whether of rows that are the same only the first is given. Records without groups are made groups for that.
+  /// Whether equal rows are returned once. Records without groups are grouped for that.
   package let isDistinct: Bool
 }
 
-/// What a fetch is to give instead of objects.
+/// The rows that a fetch must return instead of objects.
 package struct Selection: Sendable {
   var columns: [ExpressionDescription]
   var groupKeys: [ExpressionDescription]
@@ -36,9 +37,9 @@ package struct Selection: Sendable {
 }
 
 extension SelectionPlan {
-  /// The plan of `selection` for records of `entity`.
+  /// Compiles `selection` for records of `entity`.
   ///
-  /// Without columns there are those that the records are grouped by, or all attributes.
+  /// Without columns, it selects those by which the records are grouped, or all attributes.
   ///
   /// - Throws: ``FetchPredicateError`` with the place of the mistake in the expression as text.
   package init(
@@ -75,7 +76,7 @@ extension SelectionPlan {
     }
   }
 
-  /// Refuses columns of which two have one name.
+  /// Throws an error if two columns have the same name.
   package static func checkNames(_ columns: [ExpressionDescription]) throws(FetchPredicateError) {
     var names: Set<String> = []
     for column in columns where !names.insert(column.name).inserted {
@@ -98,7 +99,7 @@ private struct SelectionCompiler {
       !selection.groupKeys.isEmpty || selection.having != nil
       || selection.columns.contains { compiler.isOfGroup($0.expression) }
     if isGrouped || selection.isDistinct {
-      // Rows that are the same are a group of records that have the same values.
+      // Equal rows are a group of records with the same values.
       try beginGroups(by: isGrouped ? selection.groupKeys : selection.columns, selection.columns)
     }
     let columns = try selection.columns.map { column throws(FetchPredicateError) in
@@ -134,7 +135,7 @@ private struct SelectionCompiler {
     compiler.groupScope = scope
   }
 
-  /// A sort descriptor names a column, or a key path.
+  /// Compiles a sort descriptor, whose key is the name of a column or a key path.
   private mutating func compile(
     _ sort: FetchSortDescriptor,
     _ selection: Selection
@@ -182,22 +183,22 @@ private struct SelectionCompiler {
 
 // MARK: GroupScope
 
-/// What is known of a group of records while expressions over it are compiled.
+/// The known parts of a group of records while expressions over it are compiled.
 ///
-/// A compiled expression reads the group's values as variables: first those that the records are grouped by, then the aggregates.
+/// A compiled expression reads the group's values as variables: first the keys of the group, then the aggregates.
 struct GroupScope {
-  /// What the records are grouped by.
+  /// The expressions by which the records are grouped.
   private(set) var keys: [(expression: FetchExpression, plan: CompiledExpression, kind: ExpressionKind)] = []
-  /// The aggregates that have been asked for, each once.
+  /// The aggregates that are used, without repetitions.
   private(set) var aggregates: [(expression: FetchExpression, plan: CompiledAggregate, kind: ExpressionKind)] = []
-  /// The columns that can be named by variables.
+  /// The columns that variables can name.
   var columns: [String: FetchExpression] = [:]
 
   mutating func addKey(_ expression: FetchExpression, _ compiled: PredicateCompiler.Compiled) {
     keys.append((expression, compiled.plan, compiled.kind))
   }
 
-  /// The value that `expression` has for the group, where it is known already.
+  /// Returns the value of `expression` for the group, if it is known already.
   func value(of expression: FetchExpression) -> PredicateCompiler.Compiled? {
     if let place = keys.firstIndex(where: { $0.expression == expression }) {
       return (.variable(place), keys[place].kind)
@@ -206,7 +207,7 @@ struct GroupScope {
     return (.variable(keys.count + place), aggregates[place].kind)
   }
 
-  /// Asks for an aggregate. All keys have to be known.
+  /// Adds an aggregate. All keys must be known.
   mutating func add(_ expression: FetchExpression, _ plan: CompiledAggregate, _ kind: ExpressionKind)
     -> PredicateCompiler.Compiled
   {
@@ -215,13 +216,14 @@ struct GroupScope {
   }
 }
 
-/// An aggregate as it is written: a function, what it is taken of, and whether only different values count.
+/// An aggregate as it is written: a function, its operand, and whether only different values count.
 struct AggregateForm {
   let function: FetchFunction
   let operand: FetchExpression
   let isDistinct: Bool
 
-  /// Nil where `expression` has no such form. Whether it is one depends on the operand, which may be a collection of its own.
+  /// Returns nil if `expression` does not have this form. Whether it is an aggregate depends on the operand, which may
+  /// be a collection of its own.
   init?(_ expression: FetchExpression) {
     switch expression {
     case .function(let function, let arguments) where function.takesCollection && function != .distinct:
@@ -248,7 +250,7 @@ struct AggregateForm {
     self.isDistinct = isDistinct
   }
 
-  /// `@sum.price`, and `@distinctUnionOfObjects.name.@count`.
+  /// Parses `@sum.price`, and `@distinctUnionOfObjects.name.@count`.
   private init?(_ keys: [FetchKey]) {
     guard case .collection(let symbol) = keys.first else { return nil }
     let rest = Array(keys.dropFirst())
@@ -262,7 +264,7 @@ struct AggregateForm {
 }
 
 extension CollectionOperator {
-  /// The function that makes the same of a collection; nil where the result is a collection.
+  /// The function with the same result for a collection; nil if the result is a collection.
   package var aggregate: FetchFunction? {
     switch self {
     case .count: .count
@@ -278,7 +280,7 @@ extension CollectionOperator {
 // MARK: PredicateCompiler: groups
 
 extension PredicateCompiler {
-  /// Compiles an expression of one record, also in the midst of one over a group.
+  /// Compiles an expression over one record, even inside of one over a group.
   mutating func compileOfRecord(_ expression: FetchExpression) throws(Fault) -> Compiled {
     let outer = groupScope
     groupScope = nil
@@ -286,7 +288,7 @@ extension PredicateCompiler {
     return try compile(expression)
   }
 
-  /// Compiles what an expression over a group reads from it; nil where it only computes with other parts.
+  /// Compiles the part of an expression that reads a group; nil if it only computes with other parts.
   mutating func compileOfGroup(_ expression: FetchExpression) throws(Fault) -> Compiled? {
     if let known = groupScope?.value(of: expression) { return known }
     if let form = AggregateForm(expression), let aggregate = try compile(form, expression) { return aggregate }
@@ -297,7 +299,7 @@ extension PredicateCompiler {
     }
   }
 
-  /// The aggregate; nil where its operand is a collection that every record has.
+  /// Compiles the aggregate; nil if its operand is a collection that every record has.
   private mutating func compile(_ form: AggregateForm, _ expression: FetchExpression) throws(Fault) -> Compiled? {
     let (plan, kind) = try compileOperand(form.operand, of: expression)
     if kind.element != nil { return nil }
@@ -309,7 +311,7 @@ extension PredicateCompiler {
     return groupScope?.add(expression, aggregate, form.function.isExtreme ? kind : .number)
   }
 
-  /// The place of a mistake in a function's argument is the argument's.
+  /// Compiles the operand of an aggregate. A mistake in it has the place of the function's argument.
   private mutating func compileOperand(
     _ operand: FetchExpression,
     of expression: FetchExpression
@@ -331,7 +333,9 @@ extension PredicateCompiler {
     return try compile(column)
   }
 
-  /// - Throws: what is wrong with the expression for a single record, too.
+  /// Returns the fault of an expression that is neither grouped by nor an aggregate.
+  ///
+  /// - Throws: the fault of the expression for a single record, if it has one.
   private mutating func notGrouped(_ expression: FetchExpression) throws(Fault) -> Fault {
     if case .keyPath(of: .selfObject, let keys) = expression, keys.count == 1, case .property(let name) = keys[0],
       let column = groupScope?.columns[name], column != expression
@@ -344,10 +348,10 @@ extension PredicateCompiler {
     return fault(.unsupported, message)
   }
 
-  /// Whether an expression has an aggregate in it, so that it is one of a group.
+  /// Returns whether an expression contains an aggregate, so that it applies to a group.
   mutating func isOfGroup(_ expression: FetchExpression) -> Bool {
     if let form = AggregateForm(expression) {
-      // try?: what cannot be compiled so is compiled otherwise, or thrown there.
+      // try?: an expression that cannot be compiled here is compiled in another way, or its error is thrown there.
       let kind = try? compileOfRecord(form.operand).kind
       if let kind { return kind.element == nil }
     }
@@ -357,7 +361,7 @@ extension PredicateCompiler {
 }
 
 extension FetchExpression {
-  /// The expressions that this one computes with.
+  /// The expressions with which this one computes.
   fileprivate var operands: [FetchExpression] {
     switch self {
     case .constant, .object, .selfObject, .variable, .subquery: []
@@ -374,7 +378,7 @@ extension FetchExpression {
 }
 
 extension FetchPredicate {
-  /// The expressions that are compared.
+  /// The compared expressions.
   fileprivate var operands: [FetchExpression] {
     switch self {
     case .literal: []

@@ -1,29 +1,29 @@
 public import HeartwoodFoundation
 
-/// A predicate that has been checked against an entity: keys are ordinals, constants are computed, the types of both sides of each comparison
-/// fit, and variables of subqueries are numbers.
+/// A predicate that has been checked against an entity: keys are ordinals, constants are computed, the types of both
+/// sides of each comparison fit, and variables of subqueries are numbers.
 ///
-/// A store translates it into its own language; see ``RecordFetch``. More cases may come in a minor version, so a `switch` over it needs a
-/// `default` that declines.
+/// A store translates it to its own language; see ``RecordFetch``. A minor version may add cases, so a `switch` needs a
+/// `default`, which declines the predicate.
 ///
-/// A condition holds or does not hold. There is no third answer: a comparison with nil is true or false, and `NOT` turns it around.
+/// A condition is either met or not met. A comparison with nil is true or false, and `NOT` inverts it.
 public indirect enum CompiledPredicate: Sendable, Hashable {
-  /// Always or never.
+  /// Always or never met.
   case literal(Bool)
-  /// If the condition does not hold.
+  /// Met if the condition is not met.
   case not(CompiledPredicate)
-  /// If all conditions hold; always if there are none.
+  /// Met if all conditions are met, and if there are none.
   case and([CompiledPredicate])
-  /// If one of the conditions holds; never if there are none.
+  /// Met if at least one condition is met; never met if there are none.
   case or([CompiledPredicate])
-  /// If two values compare so.
+  /// Met if the comparison of two values holds.
   case comparison(CompiledComparison)
 }
 
 extension CompiledPredicate {
   /// Compiles a predicate for objects of an entity. O(size of the predicate).
   ///
-  /// - Parameter now: the date that `now()` stands for.
+  /// - Parameter now: the value of `now()`.
   /// - Throws: ``FetchPredicateError`` with the place of the mistake in the predicate as text.
   public init(
     _ predicate: FetchPredicate,
@@ -39,15 +39,15 @@ extension CompiledPredicate {
 public struct CompiledComparison: Sendable, Hashable {
   /// The left side.
   public let left: CompiledExpression
-  /// How both sides are compared.
+  /// The operator.
   public let comparator: FetchComparison.Comparator
   /// The right side.
   public let right: CompiledExpression
-  /// Whether the left side is compared itself, or each or one of its elements.
+  /// Whether the comparison applies to the left side as one value, or to all, any or none of its elements.
   public let modifier: FetchComparison.Modifier
   /// What the comparison of strings ignores.
   public let options: FetchComparison.Options
-  /// The pattern of a constant right side of `LIKE` or `MATCHES`.
+  /// The compiled pattern, if the right side of `LIKE` or `MATCHES` is a constant.
   package let pattern: CompiledPattern?
 
   package init(
@@ -89,7 +89,7 @@ extension CompiledComparison {
     )
   }
 
-  /// The same comparison with its right side, of something else or made otherwise: what is nil stays.
+  /// Returns the comparison with other sides. A side stays if its argument is nil.
   package func replacing(
     left: CompiledExpression? = nil,
     comparator: FetchComparison.Comparator? = nil,
@@ -107,8 +107,8 @@ extension CompiledComparison {
 }
 
 extension CompiledComparison {
-  // The pattern is made of the right side.
-  /// Whether both compare the same values in the same way.
+  // The pattern is not compared, because it is made of the right side.
+  /// Returns whether both compare the same values in the same way.
   public static func == (left: CompiledComparison, right: CompiledComparison) -> Bool {
     left.left == right.left && left.comparator == right.comparator && left.right == right.right
       && left.modifier == right.modifier && left.options == right.options
@@ -124,20 +124,20 @@ extension CompiledComparison {
   }
 }
 
-/// An expression that has been checked against an entity. More cases may come in a minor version.
+/// An expression that has been checked against an entity. A minor version may add cases.
 public indirect enum CompiledExpression: Sendable, Hashable {
   /// A value that does not depend on the tested object.
   case constant(EvaluatedValue)
-  /// The object that is tested.
+  /// The tested object.
   case subject
-  /// The object that a subquery tests; 0 is that of the outermost subquery. In expressions over groups: a key or an aggregate, in the order of
-  /// ``CompiledGrouping``.
+  /// The object that a subquery tests; 0 is that of the outermost subquery. In expressions over groups, it is a key or
+  /// an aggregate, in the order of ``CompiledGrouping``.
   case variable(Int)
-  /// A property of an object, or of each object of a collection.
+  /// A property of an object, or of each object in a collection.
   case property(of: CompiledExpression, CompiledProperty)
   /// A list of values.
   case aggregate([CompiledExpression])
-  /// A value made of a collection, such as its number of elements.
+  /// A value computed from a collection, such as the number of its elements.
   case collection(CollectionOperator, CompiledExpression)
   /// A number computed from two others.
   case arithmetic(CompiledExpression, FetchExpression.ArithmeticOperator, CompiledExpression)
@@ -147,25 +147,25 @@ public indirect enum CompiledExpression: Sendable, Hashable {
   case subquery(CompiledExpression, variable: Int, CompiledPredicate)
   /// An element of a collection.
   case element(of: CompiledExpression, ElementIndex)
-  /// A value as one of another type.
+  /// A value converted to another type.
   case cast(CompiledExpression, FetchExpression.CastType)
   /// The first value if the condition holds, and otherwise the second.
   case conditional(CompiledPredicate, CompiledExpression, CompiledExpression)
 
   /// The place of an element in a collection.
   public enum ElementIndex: Sendable, Hashable {
-    /// The first one.
+    /// The first element.
     case first
-    /// The last one.
+    /// The last element.
     case last
-    /// The one at a place that is computed.
+    /// The element at a computed index.
     case at(CompiledExpression)
   }
 }
 
 /// A property that an expression reads.
 public struct CompiledProperty: Sendable, Hashable {
-  /// The ordinal of the property in the entity that the path has reached, and in its subentities.
+  /// The ordinal of the property in the entity at this point of the path, and in its subentities.
   public let ordinal: Int
   /// The type of an attribute; nil for relationships.
   public let attributeType: AttributeType?
@@ -176,12 +176,12 @@ public struct CompiledProperty: Sendable, Hashable {
 }
 
 extension CompiledPredicate {
-  /// The conditions that all have to hold; empty if the predicate always holds. O(size of the predicate).
+  /// The conditions that must all be met; empty if the predicate is always met. O(size of the predicate).
   public var conjuncts: [CompiledPredicate] {
     switch self {
     case .literal(true): []
     case .and(let terms): terms.flatMap(\.conjuncts)
-    // A condition holds or does not: neither of two holds where both do not.
+    // A condition is either met or not: neither of two is met exactly if both are not.
     case .not(.or(let terms)): terms.flatMap { CompiledPredicate.not($0).conjuncts }
     case .not(.not(let term)): term.conjuncts
     case .literal, .not, .or, .comparison: [self]
@@ -195,7 +195,7 @@ extension CompiledExpression {
     if case .constant(let value) = self { value } else { nil }
   }
 
-  /// The property, if the expression is one of the tested object itself; otherwise nil.
+  /// The property, if the expression is a property of the tested object itself; otherwise nil.
   public var ownProperty: CompiledProperty? {
     if case .property(of: .subject, let property) = self { property } else { nil }
   }
@@ -203,10 +203,11 @@ extension CompiledExpression {
 
 // MARK: Data
 
-// What a plan needs of data, which a store may have and not be able to read: whether there are some is known all the same.
+// The binary and transformable values that a plan needs. A store may be unable to read them, but always knows whether
+// there are any.
 
 extension CompiledPredicate {
-  /// The properties with data whose values have to be known, and not only whether there is one.
+  /// The binary and transformable properties whose values are needed, and not only whether they have one.
   package var dataRead: Set<CompiledProperty> {
     switch self {
     case .literal: []
@@ -227,7 +228,7 @@ extension CompiledComparison {
 }
 
 extension CompiledExpression {
-  /// The properties with data whose values have to be known.
+  /// The binary and transformable properties whose values are needed.
   package var dataRead: Set<CompiledProperty> {
     switch self {
     case .constant, .subject, .variable: return []
@@ -250,7 +251,7 @@ extension CompiledExpression {
 // MARK: Destinations
 
 extension CompiledPredicate {
-  /// The entities to which relationships are followed, by ordinal.
+  /// The ordinals of the destination entities of all relationships in the plan.
   package var destinationOrdinals: Set<Int> {
     switch self {
     case .literal: []
@@ -263,7 +264,7 @@ extension CompiledPredicate {
 }
 
 extension CompiledExpression {
-  /// The entities to which relationships are followed, by ordinal.
+  /// The ordinals of the destination entities of all relationships in the plan.
   package var destinationOrdinals: Set<Int> {
     switch self {
     case .constant, .subject, .variable: return []
@@ -286,7 +287,7 @@ extension CompiledExpression {
 
 // MARK: What is read of a record
 
-/// What a plan reads of the tested object.
+/// The parts of the tested object that a plan reads.
 private struct OwnReading {
   var properties: Set<CompiledProperty> = []
   /// Whether it reads the object itself.
@@ -298,7 +299,8 @@ private struct OwnReading {
 }
 
 extension CompiledExpression {
-  /// The only property of the tested object that the expression reads; nil where it reads none, several, or the object itself.
+  /// The only property of the tested object that the expression reads; nil if it reads none, several, or the object
+  /// itself.
   package var onlyProperty: CompiledProperty? {
     let reading = ownReading
     return reading.properties.count == 1 && !reading.readsSelf ? reading.properties.first : nil
@@ -327,7 +329,7 @@ extension CompiledExpression {
 }
 
 extension CompiledPredicate {
-  /// The properties of the tested object that the predicate reads; nil where it reads the object itself.
+  /// The properties of the tested object that the predicate reads; nil if it reads the object itself.
   var ownProperties: Set<CompiledProperty>? {
     let reading = ownReading
     return reading.readsSelf ? nil : reading.properties
@@ -345,22 +347,22 @@ extension CompiledPredicate {
 
 // MARK: DependencySurvey
 
-/// Goes through a plan and notes which properties are read where.
+/// Collects the properties that a plan reads, and the relationships by which it reaches them.
 package struct DependencySurvey {
-  /// The ordinals of what is read, by the relationships that lead there from the tested object.
+  /// The ordinals of the properties that are read, by the path of relationships from the tested object.
   package private(set) var reads: [[CompiledProperty]: Set<Int>] = [:]
-  /// Whether properties of objects are read of which it is not known how they were reached.
+  /// Whether the plan reads properties of objects that it reaches in an unknown way.
   package private(set) var isOpaque = false
-  /// Where the objects are for which the variables of subqueries stand.
+  /// The paths to the objects of the variables of subqueries.
   private var variables: [Set<[CompiledProperty]>] = []
 
-  /// A survey of a predicate and of expressions, such as what is sorted by.
+  /// Surveys a predicate, and expressions such as those of sort descriptors.
   package init(_ predicate: CompiledPredicate? = nil, _ expressions: [CompiledExpression] = []) {
     if let predicate { read(predicate) }
     for expression in expressions { _ = read(expression) }
   }
 
-  /// The ways over relationships at whose ends something is read.
+  /// The paths of relationships at whose ends a property is read.
   package var paths: [[CompiledProperty]] { reads.keys.filter { !$0.isEmpty } }
 
   private mutating func read(_ predicate: CompiledPredicate) {
@@ -374,7 +376,7 @@ package struct DependencySurvey {
     }
   }
 
-  /// Returns where the objects are that the expression gives.
+  /// Returns the paths to the objects that the expression returns.
   private mutating func read(_ expression: CompiledExpression) -> Set<[CompiledProperty]> {
     switch expression {
     case .constant: return []

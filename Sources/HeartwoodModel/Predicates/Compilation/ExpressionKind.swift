@@ -1,8 +1,8 @@
-/// What kind of value an expression has.
+/// The kind of value of an expression.
 indirect enum ExpressionKind: Equatable {
-  /// Nothing: the constant `nil`, which goes with every kind.
+  /// The constant `nil`, which fits every kind.
   case null
-  /// Not known before it is evaluated.
+  /// Unknown until the expression is evaluated.
   case any
   case number, boolean, string, date, binary, uuid, uri
   /// An object of the entity with this ordinal, or of a subentity.
@@ -50,7 +50,7 @@ extension ExpressionKind {
     self.init(type.attributeType)
   }
 
-  /// In words, for messages.
+  /// The kind in words, for messages.
   var title: String {
     switch self {
     case .null: "nil"
@@ -69,7 +69,7 @@ extension ExpressionKind {
 }
 
 extension ExpressionKind {
-  /// The kind of the elements, or nil where it is no collection.
+  /// The kind of the elements; nil if this is not a collection.
   var element: ExpressionKind? {
     if case .collection(let element) = self { element } else { nil }
   }
@@ -78,10 +78,10 @@ extension ExpressionKind {
 
   var isString: Bool { self == .string || self == .null || self == .any }
 
-  /// Whether values of the kind can come one before the other.
+  /// Whether values of the kind have an order.
   var isOrdered: Bool { isNumeric || isString || self == .date || self == .uuid }
 
-  /// Whether values of both kinds can be equal.
+  /// Returns whether values of both kinds can be equal.
   func goesWith(_ other: ExpressionKind) -> Bool {
     switch (self, other) {
     case (.null, _), (_, .null), (.any, _), (_, .any): true
@@ -91,7 +91,7 @@ extension ExpressionKind {
     }
   }
 
-  /// The kind of a collection that has elements of both kinds.
+  /// Returns the kind of the elements of a collection that contains both kinds.
   func united(with other: ExpressionKind) -> ExpressionKind {
     if self == other || other == .null { return self }
     return self == .null ? other : .any

@@ -16,7 +16,7 @@ extension PredicateCompiler {
     )
   }
 
-  /// The kind of what is compared: with a modifier, the elements of the left side.
+  /// Returns the kind of the compared values: with a modifier, that of the elements of the left side.
   private func testedKind(_ left: ExpressionKind, _ comparison: FetchComparison) throws(Fault) -> ExpressionKind {
     guard comparison.modifier != .direct else { return left }
     if let element = left.element { return element }
@@ -106,7 +106,7 @@ extension PredicateCompiler {
     return fault(.typeMismatch, "\(names) Compare values of one kind, or \(advice)", at: 2)
   }
 
-  /// How a value is written that a string was given for.
+  /// Returns how to write the value for which a string was given.
   private static func advice(_ left: ExpressionKind, _ right: ExpressionKind) -> String? {
     guard left.isString || right.isString else { return nil }
     switch left.isString ? right : left {
@@ -118,7 +118,7 @@ extension PredicateCompiler {
 }
 
 extension CompiledExpression {
-  /// How many elements a collection has that is written out.
+  /// The number of elements in a collection that is written out.
   fileprivate var aggregateCount: Int? {
     switch self {
     case .aggregate(let elements): elements.count
@@ -131,7 +131,7 @@ extension CompiledExpression {
 // MARK: Strings as other values
 
 extension PredicateCompiler {
-  /// A string constant that is compared with UUIDs or URLs becomes one of them, where it spells one.
+  /// Converts a string constant that is compared with UUIDs or URLs to one of them, if it is the text of one.
   private func coerced(_ compiled: Compiled, to other: ExpressionKind) -> Compiled {
     guard let value = compiled.plan.constant, let type = (other.element ?? other).spelledType else { return compiled }
     let coerced = value.coerced(to: type)
@@ -140,7 +140,7 @@ extension PredicateCompiler {
 }
 
 extension ExpressionKind {
-  /// The type of values that text can stand for in a comparison.
+  /// The type of values that a string constant can stand for in a comparison.
   fileprivate var spelledType: AttributeType? {
     switch self {
     case .uuid: .uuid
@@ -163,8 +163,8 @@ extension EvaluatedValue {
 // MARK: Composites
 
 extension PredicateCompiler {
-  /// The attribute that is the part of a composite attribute which `keys` begin with, such as `home.city`, and how many keys that takes; nil
-  /// where the first is not the name of a composite attribute.
+  /// Returns the attribute for the part of a composite attribute that `keys` begin with, such as `home.city`, and the
+  /// number of these keys; nil if the first is not the name of a composite attribute.
   func part(_ keys: ArraySlice<FetchKey>, of base: Compiled) throws(Fault) -> (attributeName: String, count: Int)? {
     guard case .object(let ordinal) = base.kind.element ?? base.kind, case .property(let name)? = keys.first,
       let composite = model.entities[ordinal].compositeAttributes.first(where: { $0.name == name })

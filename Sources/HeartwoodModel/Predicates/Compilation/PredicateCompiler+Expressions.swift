@@ -1,5 +1,5 @@
 extension PredicateCompiler {
-  /// A plan and the kind of value that it gives.
+  /// A plan and the kind of its value.
   typealias Compiled = (plan: CompiledExpression, kind: ExpressionKind)
 
   mutating func compile(_ expression: FetchExpression) throws(Fault) -> Compiled {
@@ -41,7 +41,9 @@ extension PredicateCompiler {
     return (.variable(place), variables[place].kind)
   }
 
-  /// - Parameter function: what is made of the elements, which have to be such as it takes.
+  /// Compiles a list of values.
+  ///
+  /// - Parameter function: the function that takes the list, whose elements must fit it.
   mutating func compile(aggregate elements: [FetchExpression], of function: FetchFunction? = nil) throws(Fault)
     -> Compiled
   {
@@ -110,7 +112,7 @@ extension PredicateCompiler {
 // MARK: Key paths
 
 extension PredicateCompiler {
-  /// What `keys` lead to from `base`.
+  /// Compiles the value at `keys` of `base`.
   private func compile(_ keys: ArraySlice<FetchKey>, from base: Compiled) throws(Fault) -> Compiled {
     var current = base
     var index = keys.startIndex
@@ -121,7 +123,7 @@ extension PredicateCompiler {
         current = try property(part?.attributeName ?? name, of: current, at: index)
         index += part?.count ?? 1
       case .collection(let symbol):
-        // The operator takes what the keys behind it lead to, up to the next operator.
+        // The operator applies to the values at the keys after it, up to the next operator.
         let next = keys[(index + 1)...].firstIndex(where: \.isCollectionOperator) ?? keys.endIndex
         let operand = try compile(keys[(index + 1)..<next], from: current)
         current = try collection(symbol, operand, at: index)
@@ -154,7 +156,7 @@ extension PredicateCompiler {
     return (.property(of: base.plan, property), isCollection ? .collection(kind) : kind)
   }
 
-  /// A key of a value that is no object: strings have a length.
+  /// Compiles a key of a value that is not an object: strings have a length.
   private func quality(_ name: String, of base: Compiled, at index: Int) throws(Fault) -> Compiled {
     if base.kind == .string, name == "length" { return (.function(.length, [base.plan]), .number) }
     let message = "\(quoted(name)) is looked for in \(base.kind.title), which has no such property."
@@ -212,7 +214,8 @@ extension PredicateCompiler {
     return (.arithmetic(one.plan, symbol, other.plan), kind)
   }
 
-  /// Numbers make numbers; a date and a number of seconds make a date, and two dates the seconds between them.
+  /// Returns the kind of the result: numbers make a number, a date and a number of seconds a date, and two dates the
+  /// seconds between them.
   private func result(
     _ left: ExpressionKind,
     _ symbol: FetchExpression.ArithmeticOperator,
@@ -257,7 +260,8 @@ extension PredicateCompiler {
     return try child(number) { compiler throws(Fault) in try compiler.compile(aggregate: elements, of: function) }
   }
 
-  /// Values of several kinds are a collection of any kind, and a function would leave out those that it cannot take.
+  /// Checks that the elements have one kind. Otherwise the collection has any kind, and a function would ignore the
+  /// values that it cannot take.
   func check(_ element: ExpressionKind, beside first: ExpressionKind?, of function: FetchFunction, at place: Int)
     throws(Fault)
   {
@@ -292,10 +296,10 @@ extension PredicateCompiler {
 }
 
 extension FetchFunction {
-  /// Whether it is the least or the greatest of some values.
+  /// Whether this is the least or the greatest of some values.
   var isExtreme: Bool { self == .min || self == .max }
 
-  /// Whether something can be made of values of `kind`.
+  /// Returns whether the operator takes values of `kind`.
   func takes(_ kind: ExpressionKind) -> Bool {
     switch self {
     case .count, .distinct: true
@@ -304,7 +308,7 @@ extension FetchFunction {
     }
   }
 
-  /// Whether it takes a string and not numbers.
+  /// Whether the function takes a string instead of numbers.
   package var takesString: Bool {
     switch self {
     case .lowercase, .uppercase, .canonical, .length: true

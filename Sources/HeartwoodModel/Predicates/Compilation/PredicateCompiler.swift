@@ -4,13 +4,13 @@ package import HeartwoodFoundation
 package struct PredicateCompiler {
   let model: ManagedObjectModel
   let entity: EntityDescription
-  /// What `now()` is for the whole fetch.
+  /// The value of `now()` for the whole fetch.
   let now: Date
-  /// The group whose values an expression has, where it is not one of a single record.
+  /// The group whose values the expression reads; nil for an expression over a single record.
   var groupScope: GroupScope?
-  /// The node that is looked at, as the numbers of children from the root on.
+  /// The current node, as the indexes of children from the root.
   private var path: [Int] = []
-  /// The variables of the subqueries around the node, the outermost first, and what they stand for.
+  /// The variables of the enclosing subqueries, the outermost first, and their kinds.
   var variables: [(name: String, kind: ExpressionKind)] = []
 
   /// A mistake at a node, before its place in a text is known.
@@ -21,7 +21,7 @@ package struct PredicateCompiler {
     let path: [Int]
   }
 
-  /// Trees that were not read from text can be of any height.
+  /// The limit for trees that were not read from text, which can have any height.
   private static let greatestHeight = 400
 
   init(_ entity: EntityDescription, _ model: ManagedObjectModel, now: Date) {
@@ -32,7 +32,7 @@ package struct PredicateCompiler {
 }
 
 extension PredicateCompiler {
-  /// The plan of `predicate` for objects of `entity`.
+  /// Compiles `predicate` for objects of `entity`.
   ///
   /// - Throws: ``FetchPredicateError`` with the place of the mistake in the predicate as text.
   package static func compile(
@@ -49,7 +49,7 @@ extension PredicateCompiler {
     }
   }
 
-  /// The plan of `expression` for objects of `entity`.
+  /// Compiles `expression` for objects of `entity`.
   ///
   /// - Throws: ``FetchPredicateError`` with the place of the mistake in the expression as text.
   package static func compile(
@@ -66,7 +66,7 @@ extension PredicateCompiler {
     }
   }
 
-  /// The plan of `expression`, whose values have to have an order.
+  /// Compiles `expression`, whose values must have an order.
   static func compileOrdered(
     _ expression: FetchExpression,
     for entity: EntityDescription,
@@ -86,7 +86,7 @@ extension PredicateCompiler {
 extension FetchPredicateError {
   init(_ fault: PredicateCompiler.Fault, _ write: (inout PredicatePrinter) -> Void) {
     var printer = PredicatePrinter(hidingValues: true, target: fault.path)
-    // A tree that is too high to be compiled is too high to be written as well.
+    // A tree that is too high to be compiled is also too high to be written.
     if fault.kind != .tooComplex { write(&printer) }
     let whole = 0..<printer.text.utf8.count
     self.init(fault.kind, fault.message, recovery: fault.recovery, in: printer.text, at: printer.place ?? whole)
@@ -96,7 +96,7 @@ extension FetchPredicateError {
 // MARK: Walking
 
 extension PredicateCompiler {
-  /// Looks at a child of the node.
+  /// Visits a child of the current node.
   mutating func child<Result>(
     _ number: Int,
     _ body: (inout PredicateCompiler) throws(Fault) -> Result
@@ -138,7 +138,7 @@ extension PredicateCompiler {
 // MARK: Assignment
 
 extension PredicateCompiler {
-  /// The plan of `expression`, whose value is to become that of an attribute of `type`.
+  /// Compiles `expression` for the value of an attribute of `type`.
   ///
   /// - Throws: ``FetchPredicateError`` with the place of the mistake in the expression as text.
   package static func compile(
@@ -160,14 +160,14 @@ extension PredicateCompiler {
 
 // MARK: NameSuggestion
 
-/// Finds the name that somebody may have meant.
+/// Suggests a name for one that is misspelled.
 package enum NameSuggestion {
   private static let longest = 100
   private static let mostShown = 20
 
-  /// What to say to who has written `name`, which is none of `names`.
+  /// Returns what to do about `name`, which is none of `names`.
   ///
-  /// - Parameter beginning: how the sentence begins that lists them, where none is close.
+  /// - Parameter beginning: the beginning of the sentence that lists the names if none is close.
   package static func advice(
     for name: String,
     among names: [String],
@@ -179,7 +179,7 @@ package enum NameSuggestion {
       "\(beginning) \(names.prefix(mostShown).joined(separator: ", "))\(names.count > mostShown ? " and others" : "")."
   }
 
-  /// The name of `names` that is closest to `name`, where one is close enough to be a slip of the hand.
+  /// Returns the name that is closest to `name`, if one is close enough to be a typing mistake.
   package static func closest(to name: String, among names: [String]) -> String? {
     let target = Array(name.lowercased())
     guard target.count <= longest else { return nil }
@@ -191,7 +191,7 @@ package enum NameSuggestion {
     return best.name
   }
 
-  /// How many characters have to be put in, left out or replaced to make `left` of `right`.
+  /// Returns the number of characters to insert, remove or replace to make `left` of `right`.
   private static func distance(_ left: [Character], _ right: [Character]) -> Int {
     var previous = Array(0...right.count)
     for (row, character) in left.enumerated() {

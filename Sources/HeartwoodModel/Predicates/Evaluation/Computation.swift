@@ -8,7 +8,7 @@ import HeartwoodFoundation
   import Darwin
 #endif
 
-/// What operators, functions and casts make of values. `nil` in gives `nil`: `nil + 1` is `nil`.
+/// The results of operators, functions and casts. If an operand is `nil`, so is the result: `nil + 1` is `nil`.
 package enum Computation {
   static func arithmetic(
     _ left: PropertyValue,
@@ -62,7 +62,7 @@ extension Computation {
       return .double(a.double.truncatingRemainder(dividingBy: b.double))
     }
     switch function {
-    // The least integer by -1 would overflow, and has no remainder.
+    // The least integer divided by -1 would overflow, and its remainder is 0.
     case .modulus: return y == 0 ? .null : .integer(y == -1 ? 0 : x % y)
     case .bitwiseAnd: return .integer(x & y)
     case .bitwiseOr: return .integer(x | y)
@@ -95,7 +95,7 @@ extension Computation {
 // MARK: Casts
 
 extension Computation {
-  /// The value as one of `type`, or nothing where it has no such form.
+  /// Returns the value as one of `type`, or null if it cannot be converted.
   package static func cast(_ value: PropertyValue, to type: FetchExpression.CastType) -> PropertyValue {
     if value.isNull || value.fits(type.attributeType) { return value }
     switch (value, type) {
@@ -106,7 +106,7 @@ extension Computation {
     }
   }
 
-  /// The value that a text stands for; a date is also written as people and dumps write it.
+  /// Returns the value of a text, in which a date may also have the form of people and dumps.
   static func value(of text: String, _ type: FetchExpression.CastType) -> PropertyValue? {
     if let value = PropertyValue(text: text, type: type.attributeType) { return value }
     guard type == .date, let seconds = DateText.seconds(text) else { return nil }
@@ -133,7 +133,7 @@ extension Computation {
     }
   }
 
-  /// The number without its fraction, or nothing where it is too large.
+  /// Returns the number without its fraction, or null if it is too large.
   private static func integer(_ number: NumericValue) -> PropertyValue {
     if let exact = number.exactInteger { return .integer(exact) }
     return Int64(exactly: number.double.rounded(.towardZero)).map(PropertyValue.integer) ?? .null
@@ -142,7 +142,7 @@ extension Computation {
 
 // MARK: Statistics
 
-/// What is made of a collection of numbers. `nil` is left out, but counted by a count.
+/// The results of functions of a collection of numbers. `nil` is ignored, except by counts.
 package enum Statistics {
   static func apply(_ symbol: CollectionOperator, _ values: [PropertyValue]) -> PropertyValue {
     switch symbol {
@@ -174,7 +174,7 @@ package enum Statistics {
     }
   }
 
-  /// The sum, which is 0 where there are no numbers.
+  /// Returns the sum, which is 0 if there are no numbers.
   static func sum(_ numbers: [NumericValue]) -> NumericValue {
     var sum = NumberSum()
     for number in numbers { sum.add(number) }
@@ -185,7 +185,7 @@ package enum Statistics {
     average(sum(numbers), Int64(numbers.count))
   }
 
-  /// The average of `count` numbers whose sum is `total`; nothing where there are none.
+  /// Returns the average of `count` numbers with the sum `total`; null if there are none.
   static func average(_ total: NumericValue, _ count: Int64) -> PropertyValue {
     if count == 0 { return .null }
     guard case .decimal = total else { return .double(total.double / Double(count)) }
@@ -213,7 +213,7 @@ package enum Statistics {
     return (squares / Double(numbers.count)).squareRoot()
   }
 
-  /// The value that comes before, or after, all others; nothing where there is none. A NaN is left out.
+  /// Returns the least or the greatest value; null if there is none. NaN is ignored.
   private static func extreme(_ values: [PropertyValue], _ isBetter: (Int) -> Bool) -> PropertyValue {
     let comparison = ScalarComparison([])
     var best = PropertyValue.null
@@ -226,11 +226,11 @@ package enum Statistics {
 
 // MARK: FloatingPointFunctions
 
-/// The functions of C's library that predicates have.
+/// The functions of the C library that predicates have.
 enum FloatingPointFunctions {
   static func power(_ base: Double, _ exponent: Double) -> Double { pow(base, exponent) }
 
-  /// What a function of one number gives, or nil where it is none of these.
+  /// Returns the result of a function of one number, or nil if it is not one of these.
   static func apply(_ function: FetchFunction, _ number: Double) -> Double? {
     switch function {
     case .squareRoot: number.squareRoot()

@@ -1,12 +1,12 @@
 package import HeartwoodFoundation
 
-/// A number of any kind, as predicates compute and compare it.
+/// A number of any type, as predicates compute and compare it.
 package enum NumericValue: Sendable {
   case integer(Int64)
   case decimal(Decimal)
   case double(Double)
 
-  /// The number that `value` is, a boolean as 0 or 1; nil for all else.
+  /// Returns the number of `value`, 0 or 1 for a boolean, and nil for other values.
   package init?(_ value: PropertyValue) {
     switch value {
     case .integer(let number): self = .integer(number)
@@ -34,7 +34,7 @@ package enum NumericValue: Sendable {
     }
   }
 
-  /// By way of text, so that the result is the nearest double.
+  /// Converts by way of text, so that the result is the nearest double.
   private static func double(_ decimal: Decimal) -> Double {
     decimal.isNaN ? .nan : Double(decimal.description) ?? .nan
   }
@@ -55,7 +55,7 @@ package enum NumericValue: Sendable {
     }
   }
 
-  /// The number where it is an integer, of whatever kind.
+  /// The number as an integer; nil if it is none.
   package var exactInteger: Int64? {
     switch self {
     case .integer(let number): number
@@ -68,9 +68,10 @@ package enum NumericValue: Sendable {
 // MARK: Order
 
 extension NumericValue {
-  /// Below 0 where `left` is less, 0 where both are equal; nil where one is a NaN, which has no order.
+  /// Returns a negative number if `left` is less, a positive one if it is greater, and 0 if both are equal. Returns nil
+  /// if one is NaN, which has no order.
   ///
-  /// An integer and a double are compared exactly; a decimal and a double as doubles.
+  /// An integer and a double are compared exactly; a decimal and a double are compared as doubles.
   package static func compare(_ left: NumericValue, _ right: NumericValue) -> Int? {
     switch (left, right) {
     case (.integer(let a), .integer(let b)): return a < b ? -1 : a == b ? 0 : 1
@@ -89,7 +90,7 @@ extension NumericValue {
 
   private static func compare(_ a: Int64, _ b: Double) -> Int? {
     if b.isNaN { return nil }
-    // 2^63 is the least double that no Int64 reaches.
+    // 2^63 is the least double that is greater than every Int64.
     if b >= 0x1p63 { return -1 }
     if b < -0x1p63 { return 1 }
     let whole = b.rounded(.down)
@@ -110,10 +111,10 @@ extension NumericValue {
 // MARK: Arithmetic
 
 extension NumericValue {
-  /// The result of an operator; nil where there is none: a division of an integer by zero.
+  /// Returns the result of an operator; nil for the division of an integer by zero.
   ///
-  /// Integers stay integers, and become doubles where the result is too large. A decimal and an integer make a decimal; with a
-  /// double all becomes a double.
+  /// Integers stay integers, and become doubles if the result is too large. A decimal and an integer make a decimal,
+  /// and a double and any other number make a double.
   static func apply(
     _ symbol: FetchExpression.ArithmeticOperator,
     _ left: NumericValue,
@@ -143,7 +144,7 @@ extension NumericValue {
     return overflow ? .double(double(symbol, Double(a), Double(b))) : .integer(result)
   }
 
-  /// The power, where it is an integer that fits.
+  /// Returns the power, if it is an integer that fits.
   private static func power(_ base: Int64, _ exponent: Int64) -> Int64? {
     guard exponent >= 0 else { return nil }
     if base == 0 || base == 1 { return exponent == 0 ? 1 : base }

@@ -1,34 +1,36 @@
 import HeartwoodFoundation
 
-/// Where the values come from that a plan is evaluated on: rows of tables, or objects with their changes.
+/// The source of the values on which a plan is evaluated: rows of tables, or objects with their changes.
 package protocol PredicateSource {
-  /// An object, as the source knows it.
+  /// An object, in the source's own form.
   associatedtype Subject
-  /// The value of the property with `ordinal`.
+  /// Returns the value of the property with `ordinal`.
   func value(_ ordinal: Int, of subject: Subject) -> PropertyValue
-  /// The id of the object, where there is one.
+  /// Returns the id of the object, if it has one.
   func objectID(of subject: Subject) -> ManagedObjectID?
-  /// The object of `id`, or nil where there is none any more.
+  /// Returns the object with `id`, or nil if it no longer exists.
   func subject(_ id: ManagedObjectID) -> Subject?
 }
 
-/// Evaluates plans object by object, with values in boxes: it is the plain way, for what has no faster one.
+/// Evaluates plans object by object on boxed values, which is the simple way for everything that has no faster one.
 package struct PredicateEvaluator<Source: PredicateSource> {
   private let source: Source
-  /// The objects that the variables of subqueries stand for.
+  /// The objects of the variables of subqueries.
   private var variables: [EvaluatedValue] = []
 
   package init(_ source: Source) {
     self.source = source
   }
 
-  /// - Parameter variables: what the variables of plans over groups stand for.
+  /// Evaluates plans over groups.
+  ///
+  /// - Parameter variables: the values of the variables of plans over groups.
   fileprivate init(_ source: Source, variables: [EvaluatedValue]) {
     self.source = source
     self.variables = variables
   }
 
-  /// Whether `subject` meets the condition.
+  /// Returns whether `subject` meets the condition.
   package func matches(_ plan: CompiledPredicate, _ subject: Source.Subject) -> Bool {
     switch plan {
     case .literal(let flag): flag
@@ -39,7 +41,7 @@ package struct PredicateEvaluator<Source: PredicateSource> {
     }
   }
 
-  /// The value that the expression has for `subject`.
+  /// Returns the value of the expression for `subject`.
   package func value(_ plan: CompiledExpression, _ subject: Source.Subject) -> EvaluatedValue {
     switch plan {
     case .constant(let value): return value
@@ -78,7 +80,7 @@ package struct PredicateEvaluator<Source: PredicateSource> {
 // MARK: Collections
 
 extension PredicateEvaluator {
-  /// A property of an object, or of each object of a collection: then all values one after the other.
+  /// Returns a property of an object, or of each object in a collection, with all values in one collection.
   private func property(_ property: CompiledProperty, of base: EvaluatedValue) -> EvaluatedValue {
     switch base {
     case .one(.toOne(let id)):
@@ -136,7 +138,7 @@ extension PredicateEvaluator {
 
 // MARK: Groups
 
-/// The values of a group: those that its records are grouped by, then the aggregates. Plans over a group read nothing else.
+/// The values of a group: its keys, and then its aggregates. Plans over a group read nothing else.
 package struct GroupValues {
   private let evaluator: PredicateEvaluator<NoRecords>
 
@@ -158,7 +160,7 @@ private struct NoRecords: PredicateSource {
 
 // MARK: ScalarComparison
 
-/// How two values compare in a predicate. This is the meaning that every other way of evaluation has to have too.
+/// How two values are compared in a predicate. Every other implementation must give the same results.
 package struct ScalarComparison: Sendable {
   let folding: TextFolding
   /// Whether strings are ordered as people do.
@@ -169,7 +171,7 @@ package struct ScalarComparison: Sendable {
     isLocaleSensitive = options.contains(.localeSensitive)
   }
 
-  /// Whether both are nothing, the same number whatever its kind, the same text once it is folded, or equal otherwise.
+  /// Returns whether both are null, the same number of any type, the same text after folding, or otherwise equal.
   func areEqual(_ left: PropertyValue, _ right: PropertyValue) -> Bool {
     switch (left, right) {
     case (.string(let a), .string(let b)):
@@ -181,7 +183,8 @@ package struct ScalarComparison: Sendable {
     }
   }
 
-  /// Below 0 where `left` is less, 0 where neither is; nil where they have no order: nothing, a NaN, or values of two kinds.
+  /// Returns a negative number if `left` is less, a positive one if it is greater, and 0 if neither is. Returns nil if
+  /// they have no order: null, NaN, or values of two kinds.
   func order(_ left: PropertyValue, _ right: PropertyValue) -> Int? {
     switch (left, right) {
     case (.string(let a), .string(let b)):
@@ -201,7 +204,7 @@ package struct ScalarComparison: Sendable {
 // MARK: Comparators
 
 extension ScalarComparison {
-  /// Whether `comparator` holds between two values, also where one is a collection.
+  /// Returns whether `comparator` holds between two values, one of which may be a collection.
   package func holds(
     _ left: EvaluatedValue,
     _ comparator: FetchComparison.Comparator,
@@ -258,12 +261,12 @@ extension ScalarComparison {
 
 // MARK: CompiledPattern
 
-/// The right side of `LIKE` or `MATCHES`, made ready to match many strings.
+/// The right side of `LIKE` or `MATCHES`, prepared to match many strings.
 package enum CompiledPattern: Sendable {
   case wildcards(WildcardPattern)
   case expression(TextPattern, TextFolding)
 
-  /// The pattern `text`; nil where it is no regular expression.
+  /// Compiles the pattern `text`; nil if it is not a regular expression.
   package init?(_ text: String, _ comparator: FetchComparison.Comparator, folding: TextFolding) {
     if comparator == .like {
       self = .wildcards(WildcardPattern(text, folding: folding))
@@ -271,7 +274,7 @@ package enum CompiledPattern: Sendable {
     }
     let marks = TextFolding(ignoresCase: false, ignoresMarks: folding.ignoresMarks)
     let plain = String(decoding: marks.folded(text), as: UTF8.self)
-    // try?: nil says that it is no pattern, which matches nothing.
+    // try?: nil means that the text is not a pattern, and matches nothing.
     guard let pattern = try? TextPattern(plain, ignoresCase: folding.ignoresCase) else { return nil }
     self = .expression(pattern, marks)
   }
@@ -294,7 +297,7 @@ public enum EvaluatedValue: Sendable, Hashable {
   /// A collection.
   case many([EvaluatedValue])
 
-  /// A to-many relationship becomes a collection of objects.
+  /// Makes a collection of objects of a to-many relationship, and a single value of any other value.
   init(_ value: PropertyValue) {
     if case .toMany(let ids) = value { self = .many(ids.map { .one(.toOne($0)) }) } else { self = .one(value) }
   }
@@ -307,7 +310,7 @@ public enum EvaluatedValue: Sendable, Hashable {
     if case .one(let value) = self { value } else { .null }
   }
 
-  /// The elements of a collection. A single value is its own only element, and null has none.
+  /// The elements of a collection. A single value is its only element, and null has none.
   public var elements: [EvaluatedValue] {
     switch self {
     case .one(.null): []

@@ -1,13 +1,13 @@
 public import HeartwoodFoundation
 
-/// A value that can stand for `%@` and the like in a format string, or for a `$VARIABLE`.
+/// A value for `%@` and other placeholders in a format string, or for a `$VARIABLE`.
 public protocol FetchArgument {
   /// The value as part of a predicate.
   var fetchExpression: FetchExpression { get }
 }
 
 extension FetchArgument where Self: BinaryInteger {
-  /// The number as a constant. One beyond `Int64` becomes a decimal.
+  /// The number as a constant; a decimal constant if it does not fit `Int64`.
   public var fetchExpression: FetchExpression {
     if let number = Int64(exactly: self) { return .constant(.integer(number)) }
     return .constant(.decimal(Decimal(string: String(self)) ?? .nan))
@@ -46,12 +46,12 @@ extension Bool: FetchArgument {
 }
 
 extension String: FetchArgument {
-  /// The string as a constant; for `%K`, the key path that it spells.
+  /// The string as a constant. For `%K`, it is parsed as a key path.
   public var fetchExpression: FetchExpression { .constant(.string(self)) }
 }
 
 extension Substring: FetchArgument {
-  /// The string as a constant; for `%K`, the key path that it spells.
+  /// The string as a constant. For `%K`, it is parsed as a key path.
   public var fetchExpression: FetchExpression { .constant(.string(String(self))) }
 }
 
@@ -76,17 +76,17 @@ extension URL: FetchArgument {
 }
 
 extension PropertyValue: FetchArgument {
-  /// The value as a constant.
+  /// The value as an expression; see ``FetchExpression/value(_:)``.
   public var fetchExpression: FetchExpression { .value(self) }
 }
 
 extension ManagedObjectID: FetchArgument {
-  /// The object.
+  /// The object as an expression; see ``FetchExpression/value(_:)``.
   public var fetchExpression: FetchExpression { .value(.toOne(self)) }
 }
 
 extension ObjectURI: FetchArgument {
-  /// The object, where the URI is of a saved one; otherwise nothing, as no object is called so.
+  /// The object, if the URI is that of a saved object; otherwise the constant `nil`, which no object equals.
   public var fetchExpression: FetchExpression { storeIdentifier == nil ? .constant(.null) : .object(self) }
 }
 
@@ -96,7 +96,7 @@ extension FetchExpression: FetchArgument {
 }
 
 extension Optional: FetchArgument where Wrapped: FetchArgument {
-  /// The value, or the constant `nil`.
+  /// The wrapped value, or the constant `nil`.
   public var fetchExpression: FetchExpression { self?.fetchExpression ?? .constant(.null) }
 }
 

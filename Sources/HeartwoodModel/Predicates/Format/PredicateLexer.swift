@@ -1,7 +1,8 @@
 /// Reads a format string token by token.
 struct PredicateLexer {
   let text: String
-  // Not a view of the text with an index of its own: with optimization, Swift 6.3 reads a stored index as it was before it was advanced.
+  // Not a view of the text with an index of its own: with optimization, Swift 6.3 reads the value that a stored index
+  // had before it was advanced.
   private let scalars: [Unicode.Scalar]
   private var index = 0
   /// The place of ``index`` in UTF-8 code units.
@@ -14,7 +15,7 @@ struct PredicateLexer {
     self.scalars = Array(text.unicodeScalars)
   }
 
-  /// The next token; at the end, again and again ``PredicateToken/Kind/end``.
+  /// Reads the next token. At the end of the text, every call returns ``PredicateToken/Kind/end``.
   mutating func next() throws(FetchPredicateError) -> PredicateToken {
     while let scalar = peek, Self.isSpace(scalar) { advance() }
     let start = offset
@@ -39,7 +40,7 @@ struct PredicateLexer {
     return String(decoding: units[first..<units.index(first, offsetBy: offset - start)], as: UTF8.self)
   }
 
-  /// Unicode's tables are asked only where ASCII does not tell.
+  /// Returns whether a scalar is white space. Unicode's tables are read only for scalars that are not ASCII.
   private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case " ", "\t"..."\r": true
@@ -78,7 +79,7 @@ extension PredicateLexer {
     return name
   }
 
-  /// A key behind `#`: any word, or any text in quotation marks.
+  /// Reads a key after `#`: any word, or any text in quotation marks.
   private mutating func readKey() throws(FetchPredicateError) -> PredicateToken.Kind {
     if peekSecond == "\"" || peekSecond == "'" {
       advance()
@@ -140,7 +141,7 @@ extension PredicateLexer {
     return kind
   }
 
-  /// A number that begins with `0x`, `0o` or `0b`.
+  /// Reads a number that begins with `0x`, `0o` or `0b`.
   private mutating func readRadixNumber() throws(FetchPredicateError) -> PredicateToken.Kind? {
     guard peek == "0", let mark = peekSecond else { return nil }
     let radix: Int
@@ -187,7 +188,7 @@ extension PredicateLexer {
 // MARK: Symbols and arguments
 
 extension PredicateLexer {
-  /// What a symbol is called by other spellings.
+  /// The symbols by their other spellings.
   private static let spellings: [String: PredicateToken.Symbol] = [
     "=": .equal, "<>": .notEqual, "=<": .lessOrEqual, "=>": .greaterOrEqual,
   ]
@@ -205,7 +206,7 @@ extension PredicateLexer {
     throw error("This character has no meaning here. Text stands in quotation marks.", from: start)
   }
 
-  /// Whether a symbol of two characters can end so.
+  /// Returns whether a scalar can be the second of a symbol.
   private static func isSecond(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "=", "<", ">", "&", "|", "*": true
@@ -235,7 +236,7 @@ extension PredicateLexer {
     }
   }
 
-  /// Whether the letters are those of an integer in C's printf: a length, and a conversion.
+  /// Returns whether the letters are an integer conversion of C's printf: a length, and a conversion.
   private static func isIntegerConversion(_ letters: String) -> Bool {
     guard let last = letters.last, "diuxXoDUOc".contains(last) else { return false }
     return ["", "h", "hh", "l", "ll", "q", "j", "z", "t"].contains(letters.dropLast())
@@ -244,27 +245,27 @@ extension PredicateLexer {
 
 // MARK: PredicateToken
 
-/// A word, number, string or symbol of a format string, and where it stands.
+/// A word, number, string or symbol of a format string, and its place.
 struct PredicateToken {
   enum Kind: Equatable {
     case end
-    /// A name as it is written; reserved words are told apart where one can stand.
+    /// A name as it is written. Whether it is a reserved word depends on its place.
     case word(String)
-    /// A name behind `#`, which is no reserved word.
+    /// A name after `#`, which is never a reserved word.
     case key(String)
     case integer(String, radix: Int)
     case decimal(String)
     case string(String)
-    /// A name behind `$`.
+    /// A name after `$`.
     case variable(String)
-    /// A name behind `@`.
+    /// A name after `@`.
     case collection(String)
-    /// `%@`, `%K` and the like.
+    /// `%@`, `%K` and other placeholders.
     case argument(Conversion)
     case symbol(Symbol)
   }
 
-  /// What a format argument has to be.
+  /// The required kind of a format argument.
   enum Conversion: Equatable {
     case any, keyPath, integer, floatingPoint
   }
@@ -280,7 +281,7 @@ struct PredicateToken {
   let kind: Kind
   let place: Range<Int>
 
-  /// The reserved word that this is, or nil.
+  /// The reserved word; nil if the token is none.
   var keyword: PredicateKeyword? {
     if case .word(let name) = kind { PredicateKeyword(name) } else { nil }
   }
@@ -303,12 +304,12 @@ extension PredicateKeyword {
   private static let longest = 15
 
   init?(_ name: String) {
-    // What is no ASCII is no reserved word, though its capitals may look like one's.
+    // A name with other characters than ASCII is not a reserved word, even if it looks like one in uppercase.
     guard name.utf8.count <= Self.longest, name.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
     self.init(rawValue: name.uppercased())
   }
 
-  /// Whether the word means something only before a bracket or within square brackets, and is a key elsewhere.
+  /// Whether the word is reserved only before a bracket or within square brackets, and a key elsewhere.
   var isKeyElsewhere: Bool {
     switch self {
     case .first, .last, .size, .subquery, .cast, .ternary, .function, .fetch, .anyKey, .caseInsensitive, .ci: true
@@ -316,10 +317,10 @@ extension PredicateKeyword {
     }
   }
 
-  /// Whether a key of this name needs no mark in front.
+  /// Returns whether a key with this name needs no `#` in front.
   static func isPlainKey(_ name: String) -> Bool { isIdentifier(name) && PredicateKeyword(name) == nil }
 
-  /// Whether the name is one word in a format string.
+  /// Returns whether the name is one word in a format string.
   static func isIdentifier(_ name: String) -> Bool {
     guard let first = name.unicodeScalars.first, isWordStart(first) else { return false }
     return name.unicodeScalars.allSatisfy(isWordPart)

@@ -1,7 +1,7 @@
 import HeartwoodFoundation
 
 extension PredicateParser {
-  /// `SUBQUERY(…)` and the like, of which the word has been read; nil where the word is none of them.
+  /// Reads `SUBQUERY(…)` and similar forms, whose word has been read; nil if the word is none of them.
   mutating func parseSpecial(_ keyword: PredicateKeyword, _ start: Int) throws(FetchPredicateError) -> Parsed? {
     switch keyword {
     case .subquery: return try parseSubquery(start)
@@ -62,7 +62,10 @@ extension PredicateParser {
     return try parsed(.expression(node), from: start, over: operand.height)
   }
 
-  /// - Parameter literalPlace: where the operand is, unless it is in brackets: a literal in brackets is cast, one without is a way to write a value.
+  /// Makes a cast.
+  ///
+  /// - Parameter literalPlace: the place of the operand, unless it is in brackets. A literal in brackets is cast; one
+  ///   without brackets is a spelling of a value.
   private func cast(
     _ operand: FetchExpression,
     _ literalPlace: Range<Int>?,
@@ -88,7 +91,7 @@ extension PredicateParser {
 }
 
 extension FetchExpression.CastType {
-  /// The type that a cast names, by our name or Foundation's.
+  /// Finds the type that a cast names, by this library's name or Foundation's.
   init?(spelling name: String) {
     switch name {
     case "NSDate": self = .date
@@ -102,7 +105,7 @@ extension FetchExpression.CastType {
     }
   }
 
-  /// The attribute type whose values text of this type stands for.
+  /// The attribute type of the values that a text of this type stands for.
   package var attributeType: AttributeType {
     switch self {
     case .integer: .integer64
@@ -118,7 +121,7 @@ extension FetchExpression.CastType {
     }
   }
 
-  /// The value that a cast of a literal is a way to write; nil where it has to be computed.
+  /// Returns the value that a cast of a literal is a spelling of; nil if the cast must be computed.
   fileprivate func literal(_ operand: FetchExpression) -> PropertyValue? {
     switch (self, operand) {
     case (.string, _): nil
@@ -129,7 +132,7 @@ extension FetchExpression.CastType {
     }
   }
 
-  /// How a text has to be written that stands for a value of the type.
+  /// The form of a text for a value of the type.
   fileprivate var form: String {
     switch self {
     case .date: "such as 2016-09-17T18:15:00Z, 2016-09-17, or the seconds since 2001"
@@ -146,7 +149,7 @@ extension FetchExpression.CastType {
 // MARK: Functions
 
 extension PredicateParser {
-  /// A function whose first word has been read: `abs(x)`, `abs:(x)`, `modulus:by:(x, 2)`.
+  /// Reads a function whose first word has been read: `abs(x)`, `abs:(x)`, `modulus:by:(x, 2)`.
   mutating func parseFunction(
     _ name: String,
     _ word: PredicateToken,
@@ -179,7 +182,7 @@ extension PredicateParser {
       throw error(.syntax, "There is no function of this name. There are \(known).", at: place)
     }
     if arguments.count == function.argumentCount { return .function(function, arguments) }
-    // `sum(1, 2, 3)` means the sum of the collection of all three.
+    // `sum(1, 2, 3)` means the sum of a collection of all three.
     if function.takesCollection, !arguments.isEmpty { return .function(function, [.aggregate(arguments)]) }
     let wanted = function.argumentCount == 1 ? "1 argument" : "\(function.argumentCount) arguments"
     let hint = function == .count ? " Objects are counted by count(SELF)." : ""
@@ -188,7 +191,7 @@ extension PredicateParser {
 }
 
 extension FetchFunction {
-  /// Whether its one argument is a collection.
+  /// Whether its only argument is a collection.
   package var takesCollection: Bool {
     switch self {
     case .sum, .count, .distinct, .min, .max, .average, .median, .mode, .standardDeviation: true

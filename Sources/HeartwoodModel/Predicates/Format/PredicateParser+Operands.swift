@@ -3,7 +3,7 @@ import HeartwoodFoundation
 extension PredicateParser {
   private static let operandExpectation = "a key path, a value or a function"
 
-  /// Reads an operand with all that stands before and behind it.
+  /// Reads an operand with everything before and after it.
   mutating func parsePrefix() throws(FetchPredicateError) -> Parsed {
     let start = token.place.lowerBound
     switch token.kind {
@@ -19,7 +19,7 @@ extension PredicateParser {
     return try parsePostfix(parseOperand(start), start)
   }
 
-  /// What begins with a reserved word; nil where the word is a key.
+  /// Reads an operand that begins with a reserved word; nil if the word is a key.
   private mutating func parseKeyword(_ start: Int) throws(FetchPredicateError) -> Parsed? {
     switch token.keyword {
     case .not: return try parseNegation(start)
@@ -40,7 +40,7 @@ extension PredicateParser {
     return try parsed(.predicate(.not(try predicate(term))), from: start, over: term.height)
   }
 
-  /// A comparison behind `ANY`, `ALL` or `NONE`, in brackets or without.
+  /// Reads a comparison after `ANY`, `ALL` or `NONE`, with or without brackets.
   private mutating func parseModified(
     _ modifier: FetchComparison.Modifier,
     _ start: Int
@@ -67,7 +67,7 @@ extension PredicateParser {
     return try parsed(.expression(negated), from: start, over: operand.height)
   }
 
-  /// The number that the token is; nil where it is none.
+  /// Returns the number in the token; nil if it is not a number.
   private mutating func parseNumber(sign: String) throws(FetchPredicateError) -> PropertyValue? {
     let value: PropertyValue?
     switch token.kind {
@@ -175,7 +175,7 @@ extension PredicateParser {
 }
 
 extension PredicateToken.Conversion {
-  /// Why the argument does not fit, or nil where it does.
+  /// Returns why the argument does not fit, or nil if it does.
   fileprivate func problem(with argument: FetchExpression) -> String? {
     switch (self, argument) {
     case (.any, _), (.keyPath, .constant(.string)): nil
@@ -192,7 +192,7 @@ extension PredicateToken.Conversion {
 }
 
 extension FetchKey {
-  /// The keys of which `path` consists, with dots between them; nil where one is empty or an unknown operator.
+  /// Splits `path` into keys at the dots; nil if a key is empty or an unknown operator.
   static func path(_ path: String) -> [FetchKey]? {
     var keys: [FetchKey] = []
     for part in path.split(separator: ".", omittingEmptySubsequences: false) {
@@ -209,7 +209,8 @@ extension FetchKey {
 }
 
 extension CollectionOperator {
-  /// The operator called `name`, without its `@`. Objects, arrays and sets are told apart by what they are, not by the name.
+  /// Finds the operator with this name, without its `@`. Objects, arrays and sets are distinguished by their type, not
+  /// by the name.
   init?(spelling name: String) {
     switch name {
     case "unionOfArrays", "unionOfSets": self = .union
@@ -239,7 +240,7 @@ extension PredicateParser {
     }
   }
 
-  /// One or more keys. They make no further level, however many there are.
+  /// Reads one or more keys. They add no level, however many there are.
   private mutating func parseKeyPath(
     of base: FetchExpression,
     _ start: Int,

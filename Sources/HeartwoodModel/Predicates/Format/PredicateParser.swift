@@ -1,9 +1,9 @@
-/// Reads the format language: operators by their precedence, all else by recursive descent.
+/// Parses the format language: operators by their precedence, everything else by recursive descent.
 ///
-/// A predicate and an expression can both stand in brackets, and only what follows tells which it is. So one function reads both,
-/// and each operator checks what it was given.
+/// A predicate and an expression can both be in brackets, and only the next token shows which it is. So one function
+/// parses both, and each operator checks its operands.
 struct PredicateParser {
-  /// What was read so far, where it stands, and how many levels of nodes it has.
+  /// A parsed node, its place, and the number of its levels.
   struct Parsed {
     enum Node {
       case predicate(FetchPredicate)
@@ -15,13 +15,14 @@ struct PredicateParser {
     var height: Int
   }
 
-  /// How tightly an operator binds.
+  /// The precedence of operators.
   enum Precedence: Int {
     case lowest, or, and, not, comparison, additive, multiplicative, power, tightest
   }
 
-  /// How often brackets and the like may be nested: as often as in the description of the highest predicate, where a level takes two at
-  /// most, that of an operand and that of the brackets around it. So what could be read can be read again from what is written of it.
+  /// The limit of nested brackets. It is that of the text of the highest predicate, in which a level takes at most two:
+  /// one for an operand and one for the brackets around it. So everything that can be read can also be read again from
+  /// its text.
   private static let deepestNesting = 2 * FetchPredicate.greatestHeight + 2
 
   private(set) var token: PredicateToken
@@ -29,7 +30,7 @@ struct PredicateParser {
   private let arguments: [FetchExpression]
   private var usedArguments = 0
   private var nesting = 0
-  /// Where the last token ends that was read.
+  /// The end of the last token that was read.
   private var end = 0
 
   init(_ format: String, _ arguments: [FetchExpression]) throws(FetchPredicateError) {
@@ -40,20 +41,23 @@ struct PredicateParser {
 }
 
 extension FetchPredicate {
-  /// The predicate that a format string describes: `done == NO AND memo CONTAINS[cd] %@`.
+  /// Parses a predicate in the format language of `NSPredicate`.
   ///
-  /// The language is that of `NSPredicate`. `%@` stands for an argument, `%K` for a key path given as a string, `%d`, `%ld`, `%f`
-  /// and the like for numbers; what stands in quotation marks is text, also where it looks like an argument. Give values as
-  /// arguments and never put them into the string: so no value can change what the predicate means.
+  ///     let predicate = try FetchPredicate(format: "done == NO AND memo CONTAINS[cd] %@", text)
   ///
-  /// A predicate has at most 64 levels. Terms that `AND` or `OR` joins are all of one level, however many there are.
+  /// `%@` stands for an argument, `%K` for a key path given as a string, and `%d`, `%ld`, `%f` and others for numbers.
+  /// Text in quotation marks is never a placeholder. Pass values as arguments and never insert them into the string, so
+  /// that no value can change the meaning of the predicate.
+  ///
+  /// A predicate has at most 64 levels. All terms joined by `AND` or `OR` are on one level, however many there are.
+  /// Whether an entity has the keys is checked by a fetch, not here.
   ///
   /// - Throws: ``FetchPredicateError``, which shows the place of the mistake.
   public init(format: String, _ arguments: any FetchArgument...) throws(FetchPredicateError) {
     try self.init(format: format, arguments: arguments)
   }
 
-  /// The predicate that a format string describes, with arguments in an array.
+  /// Parses a predicate with its arguments in an array; see ``init(format:_:)``.
   ///
   /// - Throws: ``FetchPredicateError``, which shows the place of the mistake.
   public init(format: String, arguments: [any FetchArgument]) throws(FetchPredicateError) {
@@ -63,7 +67,7 @@ extension FetchPredicate {
 }
 
 extension FetchExpression {
-  /// The expression that a format string describes: `price * 2`, `items.@sum.price`.
+  /// Parses an expression in the format language of predicates: `price * 2`, `items.@sum.price`.
   ///
   /// - Throws: ``FetchPredicateError``, which shows the place of the mistake.
   public init(format: String, _ arguments: any FetchArgument...) throws(FetchPredicateError) {
@@ -94,7 +98,7 @@ extension PredicateParser {
     return expression
   }
 
-  /// An expression, and the name behind `AS` where there is one.
+  /// Parses an expression, and the name after `AS` if there is one.
   mutating func parseWholeColumn() throws(FetchPredicateError) -> (expression: FetchExpression, name: String?) {
     let parsed = try parse(.lowest)
     let expression = try expression(parsed)
@@ -129,7 +133,7 @@ extension PredicateParser {
 // MARK: Operators
 
 extension PredicateParser {
-  /// Reads an operand and the operators behind it that bind as tightly as `precedence` at least.
+  /// Parses an operand, and the operators after it that bind at least as tightly as `precedence`.
   mutating func parse(_ precedence: Precedence) throws(FetchPredicateError) -> Parsed {
     nesting += 1
     defer { nesting -= 1 }
@@ -173,7 +177,7 @@ extension PredicateParser {
     }
   }
 
-  /// `a AND b AND c` is one node of three terms.
+  /// Parses `a AND b AND c` as one node with three terms.
   private mutating func parseCompound(_ left: Parsed, _ precedence: Precedence) throws(FetchPredicateError) -> Parsed {
     var terms = [try predicate(left)]
     var height = left.height
@@ -246,7 +250,7 @@ extension PredicateParser {
     else { throw unexpected("an operator") }
     let leftExpression = try expression(left)
     try advance()
-    // Powers are read from the right, all others from the left.
+    // Powers are right-associative, all other operators left-associative.
     let right = try parse(precedence == .power ? .power : precedence == .additive ? .multiplicative : .power)
     let node = FetchExpression.arithmetic(leftExpression, sign, try expression(right))
     return try parsed(.expression(node), from: left.place.lowerBound, over: max(left.height, right.height))
@@ -266,7 +270,7 @@ extension PredicateParser {
     try advance()
   }
 
-  /// The next argument, which has to be of the kind that the token says.
+  /// Returns the next argument. It must be of the kind that the token requires.
   mutating func takeArgument() throws(FetchPredicateError) -> FetchExpression {
     guard usedArguments < arguments.count else {
       throw FetchPredicateError(
@@ -300,7 +304,7 @@ extension PredicateParser {
     throw error(.syntax, message, at: parsed.place)
   }
 
-  /// What is wrong where a word stands in the place of an operator, behind a value.
+  /// The error for a word in the place of an operator, after a value.
   private var unknownOperator: FetchPredicateError? {
     guard case .word(let word) = token.kind else { return nil }
     if token.keyword == .not {

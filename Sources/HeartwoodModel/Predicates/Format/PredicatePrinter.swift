@@ -3,11 +3,11 @@ import HeartwoodFoundation
 /// Writes predicates in the format language.
 struct PredicatePrinter {
   private(set) var text = ""
-  /// Where the node at ``target`` stands, once it is written.
+  /// The place of the node at ``target``, after it is written.
   private(set) var place: Range<Int>?
-  /// Whether strings, dates and the like are left out: they may be private.
+  /// Whether strings, dates and similar values are left out, because they may be private.
   private let hidesValues: Bool
-  /// The node whose place is looked for, as the numbers of children from the root on.
+  /// The node whose place is wanted, as the indexes of children from the root.
   private let target: [Int]?
   private var path: [Int] = []
 
@@ -26,11 +26,11 @@ struct PredicatePrinter {
 }
 
 extension FetchPredicate: CustomStringConvertible {
-  /// The predicate as a format string, from which the same predicate comes back.
+  /// The predicate as a format string, from which ``init(format:_:)`` reads the same predicate.
   ///
-  /// There are three exceptions: an object that has not been saved has a name, but it leads nowhere; a predicate of more than 64
-  /// levels, which only code can make, is too high to be read; and ``and(_:)`` and ``or(_:)`` of one term or none come back as what
-  /// they mean.
+  /// There are three exceptions. The text for an object that has not been saved identifies no object. A predicate of
+  /// more than 64 levels, which only code can make, cannot be read. And ``and(_:)`` and ``or(_:)`` with one term or
+  /// none are read as their equivalent.
   public var description: String {
     var printer = PredicatePrinter()
     printer.write(self)
@@ -70,7 +70,7 @@ extension PredicatePrinter {
     }
   }
 
-  /// A predicate as part of another.
+  /// Writes a predicate as a part of another.
   private mutating func writeTerm(_ predicate: FetchPredicate) {
     switch predicate {
     case .and(let terms) where !terms.isEmpty, .or(let terms) where !terms.isEmpty:
@@ -149,12 +149,12 @@ extension PredicatePrinter {
     text += closing
   }
 
-  /// An operand of an operator.
+  /// Writes an operand of an operator.
   private mutating func writeOperand(_ expression: FetchExpression) {
     if case .arithmetic = expression { writeBracketed(expression) } else { write(expression) }
   }
 
-  /// An expression that something follows.
+  /// Writes an expression that something follows.
   private mutating func writeBase(_ expression: FetchExpression) {
     switch expression {
     case .constant, .object, .arithmetic, .function(.negate, _): writeBracketed(expression)
@@ -204,7 +204,7 @@ extension PredicatePrinter {
 
   private mutating func write(_ operand: FetchExpression, castTo type: FetchExpression.CastType) {
     text += "CAST("
-    // A constant in brackets is a constant that is cast; one without is a way to write a value.
+    // A constant in brackets is cast; one without brackets is a spelling of a value.
     child(0) { printer in
       if case .constant = operand { printer.writeBracketed(operand) } else { printer.write(operand) }
     }

@@ -1,32 +1,37 @@
 public import HeartwoodFoundation
 
-/// A class that knows which property of its entity a key path stands for, so that `#Predicate` can be used for fetches.
+/// A class that returns the names of the properties that its key paths read, so that fetches can use `#Predicate` with
+/// it.
 public protocol KeyPathNaming {
-  /// The name of the property that is read by `keyPath`, which begins at this class; nil where it is none.
+  /// Returns the name of the property that `keyPath` reads; nil if it reads none. The root of the key path is this
+  /// class.
   static func propertyName(of keyPath: AnyKeyPath) -> String?
 }
 
 extension FetchPredicate {
-  /// What Foundation's `#Predicate` says, in the form that fetches take.
+  /// Converts a predicate that Foundation's `#Predicate` macro makes.
   ///
-  /// Comparisons, `&&`, `||`, `!`, arithmetic, optionals, `contains`, `starts(with:)`, `allSatisfy`, `filter`, ranges, `min` and `max`
-  /// have such a form, and so have the properties of classes that name their key paths (``KeyPathNaming``).
+  ///     let predicate = try FetchPredicate(#Predicate<ToDo> { !$0.done && $0.title.contains("milk") })
   ///
-  /// - Throws: ``FetchPredicateError`` of the kind `unsupported` where the predicate says something else.
+  /// Comparisons, `&&`, `||`, `!`, arithmetic, optionals, `contains`, `starts(with:)`, `allSatisfy`, `filter`, ranges,
+  /// `min` and `max` can be converted, and so can the properties of classes that conform to ``KeyPathNaming``.
+  ///
+  /// - Throws: ``FetchPredicateError`` of the kind ``FetchPredicateError/Kind/unsupported`` if the predicate contains
+  ///   anything else.
   public init<Object>(_ predicate: Predicate<Object>) throws(FetchPredicateError) {
     var conversion = MacroConversion(subject: predicate.variable.key)
     self = try conversion.predicate(predicate.expression)
   }
 }
 
-/// Turns the tree that `#Predicate` makes into ours.
+/// Converts the tree that `#Predicate` makes.
 struct MacroConversion {
   enum Node {
     case predicate(FetchPredicate)
     case expression(FetchExpression)
   }
 
-  /// What the parameters of the predicate and of the closures in it stand for.
+  /// The values of the parameters of the predicate and of the closures in it.
   private var variables: [PredicateExpressions.VariableID: FetchExpression]
   private var variableCount = 0
 
@@ -49,7 +54,7 @@ extension MacroConversion {
     return try convertible.convert(&self)
   }
 
-  /// A condition. A value that is a boolean is one, too.
+  /// Converts a condition, or a boolean value to a condition.
   mutating func predicate(_ expression: Any) throws(FetchPredicateError) -> FetchPredicate {
     switch try node(expression) {
     case .predicate(let predicate): return predicate
@@ -58,7 +63,7 @@ extension MacroConversion {
     }
   }
 
-  /// A value. A condition is a boolean.
+  /// Converts a value, or a condition to a boolean value.
   mutating func expression(_ expression: Any) throws(FetchPredicateError) -> FetchExpression {
     switch try node(expression) {
     case .expression(let value): return value
@@ -75,12 +80,12 @@ extension MacroConversion {
     throw Self.unsupported("A variable of another predicate")
   }
 
-  /// Lets a parameter of a closure stand for `value` from now on.
+  /// Sets the value of a parameter of a closure from now on.
   mutating func bind(_ key: PredicateExpressions.VariableID, to value: FetchExpression) {
     variables[key] = value
   }
 
-  /// The objects of a collection that meet a closure's condition.
+  /// Converts a closure over a collection to the objects of the collection that meet its condition.
   mutating func subquery(
     _ sequence: Any,
     _ key: PredicateExpressions.VariableID,
@@ -96,7 +101,7 @@ extension MacroConversion {
   }
 }
 
-/// A node of the tree that `#Predicate` makes which has a form in ours.
+/// A node of the tree that `#Predicate` makes which can be converted.
 protocol MacroConvertible {
   func convert(_ conversion: inout MacroConversion) throws(FetchPredicateError) -> MacroConversion.Node
 }

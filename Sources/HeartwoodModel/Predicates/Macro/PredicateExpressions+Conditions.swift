@@ -1,7 +1,7 @@
 import HeartwoodFoundation
 
 extension MacroConversion {
-  /// A comparison of two values, of which one may be a condition.
+  /// Converts a comparison of two values, one of which may be a condition.
   fileprivate mutating func comparison(
     _ left: Any,
     _ comparator: FetchComparison.Comparator,
@@ -16,7 +16,7 @@ extension MacroConversion {
 }
 
 extension FetchExpression {
-  /// The condition of which this is the truth, also where it is `nil` in some cases.
+  /// The condition that is true if this value is true, even if the value may be `nil`.
   fileprivate var condition: FetchPredicate? {
     switch self {
     case .conditional(let condition, .constant(.boolean(true)), .constant(.boolean(false))): condition
@@ -117,10 +117,10 @@ extension PredicateExpressions.OptionalFlatMap: MacroConvertible {
     }
   }
 
-  /// Whether `result` is `nil` by itself where `value` is, as what properties lead to from there; a count would be 0.
+  /// Returns whether `result` is `nil` whenever `value` is. That holds for properties of `value`; a count would be 0.
   private func isNothing(_ result: FetchExpression, fromNothingAt value: FetchExpression) -> Bool {
     guard case .keyPath(let base, let keys) = result else { return false }
-    // A collection is always there, so that nothing can be asked for it.
+    // A collection always exists, so the transformation never applies to `nil`.
     if Wrapped.self is any Collection.Type { return true }
     guard case .keyPath(let root, let first) = value else { return base == value && keys.allSatisfy(\.isProperty) }
     return base == root && keys.starts(with: first) && keys.dropFirst(first.count).allSatisfy(\.isProperty)
@@ -187,7 +187,7 @@ extension PredicateExpressions.RangeExpressionContains: MacroConvertible {
   }
 }
 
-/// A range whose bounds are known, or parts of the predicate.
+/// A range whose bounds are constants, or parts of the predicate.
 private protocol MacroRange {
   var isClosed: Bool { get }
   func bounds(
@@ -236,7 +236,7 @@ extension PredicateExpressions.Value: MacroRange {
 
 private protocol CapturedRange {
   var isClosed: Bool { get }
-  /// Nil where the bounds are no values of attributes.
+  /// The bounds; nil if they are not values of attributes.
   var bounds: (lower: FetchExpression, upper: FetchExpression)? { get }
 }
 

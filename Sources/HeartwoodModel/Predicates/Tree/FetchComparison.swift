@@ -1,17 +1,22 @@
-/// Two expressions and how they are compared.
+/// A comparison of two expressions.
+///
+///     let comparison = FetchComparison(.key("title"), .contains, .value(.string("milk")), options: .caseInsensitive)
+///     let predicate = FetchPredicate.comparison(comparison)  // title CONTAINS[c] "milk"
+///
+/// Whether the types of both sides fit the comparator is checked when the predicate is compiled for an entity.
 public struct FetchComparison: Sendable, Hashable {
-  /// What stands on the left.
+  /// The left side.
   public var left: FetchExpression
-  /// How the two are compared.
+  /// The operator.
   public var comparator: Comparator
-  /// What stands on the right.
+  /// The right side.
   public var right: FetchExpression
-  /// Which values of a collection on the left have to compare so.
+  /// The number of values that must meet the comparison, if the left side is a collection.
   public var modifier: Modifier
   /// How strings are compared.
   public var options: Options
 
-  /// A comparison of two expressions.
+  /// Makes a comparison without checking it.
   public init(
     _ left: FetchExpression,
     _ comparator: Comparator,
@@ -28,7 +33,7 @@ public struct FetchComparison: Sendable, Hashable {
 }
 
 extension FetchComparison {
-  /// How two values are compared. The raw value is how it is written.
+  /// A comparison operator. The raw value is its spelling in format strings.
   public enum Comparator: String, Sendable, Hashable, CaseIterable {
     case equalTo = "=="
     case notEqualTo = "!="
@@ -46,41 +51,43 @@ extension FetchComparison {
     case beginsWith = "BEGINSWITH"
     /// The left string ends with the right one.
     case endsWith = "ENDSWITH"
-    /// The left string is as the right one, in which `*` stands for any characters and `?` for one.
+    /// The left string matches the pattern on the right, in which `*` stands for any characters and `?` for one.
     case like = "LIKE"
-    /// All of the left string matches the regular expression on the right.
+    /// The whole left string matches the regular expression on the right.
     case matches = "MATCHES"
   }
 
-  /// Which values of a collection on the left have to compare so. The raw value is how it is written.
+  /// The number of values that must meet the comparison, if the left side is a collection. The raw value is the
+  /// spelling in format strings.
   public enum Modifier: String, Sendable, Hashable, CaseIterable {
     /// The left side is one value.
     case direct = ""
-    /// One value at least. It is false for an empty collection. `SOME` means the same.
+    /// At least one value meets the comparison. It is false for an empty collection. `SOME` means the same.
     case any = "ANY"
-    /// All values. It is true for an empty collection.
+    /// All values meet the comparison. It is true for an empty collection.
     case all = "ALL"
-    /// No value. It is true for an empty collection.
+    /// No value meets the comparison. It is true for an empty collection.
     case none = "NONE"
   }
 
-  /// How strings are compared. Without options, two strings are equal when they are the same Unicode scalars.
+  /// How strings are compared. Without options, two strings are equal if their Unicode scalars are the same.
   public struct Options: OptionSet, Sendable, Hashable {
-    /// The bits, one for each option.
+    /// One bit for each option.
     public let rawValue: Int
 
-    /// The options with these bits.
+    /// Makes a set of options from its bits.
     public init(rawValue: Int) {
       self.rawValue = rawValue
     }
 
-    /// `[c]`: large and small letters are the same, by Unicode's full case folding.
+    /// `[c]`: uppercase and lowercase letters are the same, by Unicode's full case folding.
     public static let caseInsensitive = Options(rawValue: 1)
-    /// `[d]`: accents and other marks on letters do not count, and canonically equivalent strings are the same.
+    /// `[d]`: accents and other marks on letters are ignored, and canonically equivalent strings are the same.
     public static let diacriticInsensitive = Options(rawValue: 2)
-    /// `[n]`: the strings have been normalized by the application, so that they are compared as they are.
+    /// `[n]`: the application has normalized the strings, so that they are compared as they are.
     public static let normalized = Options(rawValue: 4)
-    /// `[l]`: `<`, `>` and the like order strings as people do: by letters, then marks, then case, and digits by their number.
+    /// `[l]`: `<`, `>` and the like order strings as people do: by letters, then marks, then case, and digits by their
+    /// numeric value.
     public static let localeSensitive = Options(rawValue: 8)
   }
 }

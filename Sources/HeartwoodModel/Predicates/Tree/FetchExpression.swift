@@ -1,36 +1,42 @@
-/// A value that a predicate compares: a constant, what a key path leads to, or what is computed from others.
+/// A value in a predicate: a constant, the value at a key path, or a value computed from others.
 ///
-/// It is not called `Expression`, because Foundation has a type of that name.
+///     let total = try FetchExpression(format: "items.@sum.price * 2")
+///     let name = FetchExpression.key("list", "name")
+///     let limit = FetchExpression.value(.integer(100))
+///
+/// An expression is independent of stores and entities; a fetch checks whether its entity has the keys. The type is not
+/// called `Expression` because Foundation has a type with that name.
 public indirect enum FetchExpression: Sendable, Hashable {
-  /// A value, or `nil`. For saved objects there is ``object(_:)``: see ``value(_:)``.
+  /// A value, or `nil`. Use ``value(_:)``, which makes an ``object(_:)`` of a saved object.
   case constant(PropertyValue)
   /// A saved object.
   case object(ObjectURI)
-  /// The object that is tested: `SELF`.
+  /// The tested object: `SELF`.
   case selfObject
-  /// What is to be put in later, or the object that a subquery tests: `$name`.
+  /// A variable whose value is substituted later, or the object that a subquery tests: `$name`.
   case variable(String)
-  /// What a key path leads to from an object, or from each of a collection.
+  /// The value at a key path from an object, or from each object of a collection.
   case keyPath(of: FetchExpression, [FetchKey])
-  /// Several values: `{1, 2, 3}`.
+  /// A list of values: `{1, 2, 3}`.
   case aggregate([FetchExpression])
-  /// Two numbers and an operator.
+  /// An operator applied to two numbers.
   case arithmetic(FetchExpression, ArithmeticOperator, FetchExpression)
-  /// What a function makes of its arguments.
+  /// A function applied to its arguments.
   case function(FetchFunction, [FetchExpression])
-  /// The objects of a collection that meet a condition, in which a variable stands for the object: `SUBQUERY(items, $x, …)`.
+  /// The objects of a collection that meet a condition, in which a variable stands for each object: `SUBQUERY(items,
+  /// $x, …)`.
   case subquery(FetchExpression, variable: String, FetchPredicate)
-  /// One element of a collection, or their number: `items[0]`, `items[FIRST]`, `items[SIZE]`.
+  /// One element of a collection, or the number of its elements: `items[0]`, `items[FIRST]`, `items[SIZE]`.
   case element(of: FetchExpression, ElementIndex)
-  /// A value as one of another type: `CAST(due, "Double")`.
+  /// A value converted to another type: `CAST(due, "Double")`.
   case cast(FetchExpression, CastType)
-  /// One of two values, by a condition: `TERNARY(done == YES, 1, 2)`.
+  /// One of two values, depending on a condition: `TERNARY(done == YES, 1, 2)`.
   case conditional(FetchPredicate, FetchExpression, FetchExpression)
 }
 
 extension FetchExpression {
-  /// The constant `value`. A saved object becomes ``object(_:)`` and several objects an ``aggregate(_:)``, so that equal values
-  /// are equal expressions.
+  /// Returns the constant `value`. A saved object becomes an ``object(_:)`` and a to-many value an ``aggregate(_:)``,
+  /// so that equal values make equal expressions.
   public static func value(_ value: PropertyValue) -> FetchExpression {
     switch value {
     case .toOne(let id):
@@ -41,12 +47,13 @@ extension FetchExpression {
     }
   }
 
-  /// The key path `names` from the object that is tested. The names are keys, none a collection operator.
+  /// Returns the key path `names` from the tested object: `.key("list", "name")`. The names must be properties, not
+  /// collection operators.
   public static func key(_ names: String...) -> FetchExpression {
     .keyPath(of: .selfObject, names.map(FetchKey.property))
   }
 
-  /// What `key` leads to from here. A key path grows by it.
+  /// Returns the value at `key` of this expression. If it is a key path, the key is added to it.
   func appending(_ key: FetchKey) -> FetchExpression {
     if case .keyPath(let base, let keys) = self { return .keyPath(of: base, keys + [key]) }
     return .keyPath(of: self, [key])
@@ -54,33 +61,33 @@ extension FetchExpression {
 }
 
 extension FetchExpression {
-  /// An operator between two numbers. The raw value is how it is written.
+  /// An operator between two numbers. The raw value is its spelling in format strings.
   public enum ArithmeticOperator: String, Sendable, Hashable, CaseIterable {
-    /// The sum; of a date and a number, the date so many seconds later.
+    /// The sum. For a date and a number, the date that many seconds later.
     case add = "+"
-    /// The difference; of two dates, the seconds between them.
+    /// The difference. For two dates, the seconds between them.
     case subtract = "-"
     /// The product.
     case multiply = "*"
-    /// Between two integers, the quotient without its fraction.
+    /// The quotient. For two integers, it has no fraction.
     case divide = "/"
-    /// The left number to the power of the right one.
+    /// The left number raised to the power of the right one.
     case power = "**"
   }
 
-  /// Which element of a collection is meant.
+  /// An element of a collection.
   public enum ElementIndex: Sendable, Hashable {
-    /// The first; `nil` where there is none.
+    /// The first element; `nil` if the collection is empty.
     case first
-    /// The last; `nil` where there is none.
+    /// The last element; `nil` if the collection is empty.
     case last
-    /// Not an element, but how many there are.
+    /// The number of elements.
     case size
-    /// The element at this place, counted from 0; `nil` where there is none.
+    /// The element at this index, counted from 0; `nil` if there is none.
     case at(FetchExpression)
   }
 
-  /// The type that a value is turned into. The raw value is how it is written.
+  /// The type to which a value is converted. The raw value is its spelling in format strings.
   public enum CastType: String, Sendable, Hashable, CaseIterable {
     case integer = "Integer"
     case decimal = "Decimal"
@@ -99,32 +106,32 @@ extension FetchExpression {
 public enum FetchKey: Sendable, Hashable {
   /// The name of a property.
   case property(String)
-  /// A value made of the whole collection: `@count`, and the others of what follows them: `items.@sum.price`.
+  /// A collection operator. It applies to the values at the keys after it: `items.@sum.price`; `@count` has none.
   case collection(CollectionOperator)
 }
 
-/// An operator in a key path that makes something of a collection. The raw value is how it is written.
+/// An operator in a key path that computes a value from a collection. The raw value is its spelling in format strings.
 public enum CollectionOperator: String, Sendable, Hashable, CaseIterable {
-  /// How many values there are, `nil` among them.
+  /// The number of values, including `nil`.
   case count = "@count"
-  /// The sum of the numbers; 0 where there are none.
+  /// The sum of the numbers; 0 if there are none.
   case sum = "@sum"
-  /// The least value. `nil` and NaN are left out.
+  /// The least value. `nil` and NaN are ignored.
   case min = "@min"
-  /// The greatest value. `nil` and NaN are left out.
+  /// The greatest value. `nil` and NaN are ignored.
   case max = "@max"
-  /// The average. No value is left out for being the same as another; those that are `nil` are.
+  /// The average of the numbers, in which equal values count each time. `nil` is ignored.
   case average = "@avg"
   /// All values, in their order.
   case union = "@unionOfObjects"
-  /// The values without those that are equal to an earlier one.
+  /// The values without repetitions: each is kept at its first place.
   case distinctUnion = "@distinctUnionOfObjects"
 }
 
 // MARK: Functions
 
 extension FetchExpression {
-  /// Whether `function` is applied anywhere in the expression.
+  /// Returns whether the expression contains a call of `function`.
   package func applies(_ function: FetchFunction) -> Bool {
     switch self {
     case .constant, .object, .selfObject, .variable: return false
@@ -143,7 +150,7 @@ extension FetchExpression {
 }
 
 extension FetchPredicate {
-  /// Whether `function` is applied anywhere in the predicate.
+  /// Returns whether the predicate contains a call of `function`.
   func applies(_ function: FetchFunction) -> Bool {
     switch self {
     case .literal: false
@@ -157,12 +164,12 @@ extension FetchPredicate {
 // MARK: Operators
 
 extension FetchExpression {
-  /// The operator that is written as the function called `name`; nil where there is none, or where the arguments do not fit.
+  /// Returns the operator whose function form is `name`; nil if there is none, or if the arguments do not fit.
   package static func operation(named name: String, _ arguments: [FetchExpression]) -> FetchExpression? {
     operators[name].flatMap { $0(arguments) }
   }
 
-  /// Functions that are operators by another name; nil where the arguments do not fit.
+  /// The functions that are other spellings of operators. They return nil if the arguments do not fit.
   private static let operators: [String: @Sendable ([FetchExpression]) -> FetchExpression?] = [
     "add:to:": { binary($0, .add) },
     "from:subtract:": { binary($0, .subtract) },
@@ -187,29 +194,29 @@ extension FetchExpression {
 
 // MARK: FetchFunction
 
-/// A function of predicates. The raw value is its name, with a colon for each argument, as `NSExpression` has it.
+/// A function in predicates. The raw value is its name with a colon for each argument, as in `NSExpression`.
 public enum FetchFunction: String, Sendable, Hashable, CaseIterable {
   /// The time at which the fetch began.
   case now
-  /// The sum of the numbers of a collection; 0 where there are none.
+  /// The sum of the numbers in a collection; 0 if there are none.
   case sum = "sum:"
-  /// How many values a collection has, `nil` among them.
+  /// The number of values in a collection, including `nil`.
   case count = "count:"
-  /// The values of a collection without those that are equal to an earlier one.
+  /// The values of a collection without repetitions: each is kept at its first place.
   case distinct = "distinct:"
-  /// The least value of a collection. `nil` and NaN are left out.
+  /// The least value of a collection. `nil` and NaN are ignored.
   case min = "min:"
-  /// The greatest value of a collection. `nil` and NaN are left out.
+  /// The greatest value of a collection. `nil` and NaN are ignored.
   case max = "max:"
-  /// The average of the numbers of a collection. `nil` is left out.
+  /// The average of the numbers in a collection. `nil` is ignored.
   case average = "average:"
-  /// The number in the middle of a collection, in order; the average of the two there where their number is even.
+  /// The median of a collection. If the number of values is even, it is the average of the two in the middle.
   case median = "median:"
-  /// The most frequent number; of several, the least.
+  /// The most frequent number. If several are equally frequent, it is the least of them.
   case mode = "mode:"
-  /// The standard deviation of all of a population.
+  /// The standard deviation of the numbers as a whole population.
   case standardDeviation = "stddev:"
-  /// The remainder of a division, with the sign of the number that is divided; `nil` for a division by zero.
+  /// The remainder of a division, with the sign of the dividend; `nil` for a division by zero.
   case modulus = "modulus:by:"
   /// The number with the other sign.
   case negate = "negate:"
@@ -219,7 +226,7 @@ public enum FetchFunction: String, Sendable, Hashable, CaseIterable {
   case logarithm = "log:"
   /// The logarithm to base e, a double.
   case naturalLogarithm = "ln:"
-  /// The power of e, a double.
+  /// The power of e, as a double.
   case exponential = "exp:"
   /// The greatest whole number that is not above the number.
   case floor = "floor:"
@@ -235,15 +242,15 @@ public enum FetchFunction: String, Sendable, Hashable, CaseIterable {
   case bitwiseOr = "bitwiseOr:with:"
   /// The bits that are set in exactly one of two integers.
   case bitwiseXor = "bitwiseXor:with:"
-  /// An integer whose bits are moved toward the greatest one. What leaves the 64 bits is lost.
+  /// An integer with its bits shifted to the left. Bits beyond the 64 are lost.
   case leftShift = "leftshift:by:"
-  /// An integer whose bits are moved toward the least one. The sign stays.
+  /// An integer with its bits shifted to the right. The sign is kept.
   case rightShift = "rightshift:by:"
-  /// An integer with every bit turned.
+  /// An integer with every bit inverted.
   case onesComplement = "onesComplement:"
-  /// A string in small letters.
+  /// A string in lowercase.
   case lowercase = "lowercase:"
-  /// A string in capitals.
+  /// A string in uppercase.
   case uppercase = "uppercase:"
   /// A string without case and marks, as `[cd]` compares it.
   case canonical = "canonical:"
@@ -252,10 +259,11 @@ public enum FetchFunction: String, Sendable, Hashable, CaseIterable {
 }
 
 extension FetchFunction {
-  /// How many arguments it takes.
+  /// The number of arguments.
   public var argumentCount: Int { rawValue.utf8.count { $0 == UInt8(ascii: ":") } }
 
-  /// The function called `name` in a format string: with or without its colons, in any case.
+  /// Finds the function with this name in a format string: with or without its colons, in any case. Returns nil if
+  /// there is none.
   init?(name: String) {
     guard let function = Self.byName[name.lowercased()] else { return nil }
     self = function

@@ -1,41 +1,48 @@
-/// A condition that objects meet or not: what Core Data knows as `NSPredicate`.
+/// A condition on objects: Core Data's `NSPredicate`.
 ///
-/// It is a value, a tree of comparisons, and knows nothing of any store or entity: keys are names, and whether an entity has them
-/// is checked when a fetch begins. Make one from a format string (``init(format:_:)``), of its cases, or of the operators `&&`,
-/// `||` and `!`.
+/// Make one from a format string (``init(format:_:)``), from the cases of this type, or with the operators `&&`, `||`
+/// and `!`:
 ///
-/// It is not called `Predicate`, because Foundation has a type of that name.
+///     let open = try FetchPredicate(format: "done == NO")
+///     let milk = try FetchPredicate(format: "title CONTAINS[cd] %@", "milk")
+///     let predicate = open && milk
+///
+/// A predicate is a value, a tree of comparisons, and independent of stores and entities. A fetch checks whether its
+/// entity has the keys, and throws ``FetchPredicateError`` if not.
+///
+/// The type is not called `Predicate` because Foundation has a type with that name; ``init(_:)`` converts a predicate
+/// of that type.
 public indirect enum FetchPredicate: Sendable, Hashable {
   /// True or false for every object: `TRUEPREDICATE`, `FALSEPREDICATE`.
   case literal(Bool)
-  /// Two expressions are compared.
+  /// A comparison of two expressions.
   case comparison(FetchComparison)
-  /// The condition is not met.
+  /// True if the condition is not met.
   case not(FetchPredicate)
-  /// All conditions are met. It is true where there are none.
+  /// True if all conditions are met, and if there are none.
   case and([FetchPredicate])
-  /// One condition at least is met. It is false where there are none.
+  /// True if at least one condition is met. It is false if there are none.
   case or([FetchPredicate])
 }
 
 extension FetchPredicate {
-  /// How many levels a predicate may have that is read, from a format string or an archive. The functions that read and walk one call
-  /// themselves for each, and a thread may have no more than 512 KB of stack.
+  /// The greatest number of levels of a predicate that is read from a format string or an archive. The functions that
+  /// read and traverse a predicate recurse once for each level, and a thread may have only 512 KB of stack.
   package static let greatestHeight = 64
 
-  /// Both conditions are met.
+  /// Returns a predicate that is true if both conditions are met.
   public static func && (left: FetchPredicate, right: FetchPredicate) -> FetchPredicate {
     if case .and(let terms) = left { return .and(terms + [right]) }
     return .and([left, right])
   }
 
-  /// One condition is met, or both.
+  /// Returns a predicate that is true if at least one of the conditions is met.
   public static func || (left: FetchPredicate, right: FetchPredicate) -> FetchPredicate {
     if case .or(let terms) = left { return .or(terms + [right]) }
     return .or([left, right])
   }
 
-  /// The condition is not met.
+  /// Returns a predicate that is true if the condition is not met.
   public static prefix func ! (predicate: FetchPredicate) -> FetchPredicate {
     .not(predicate)
   }
@@ -44,7 +51,7 @@ extension FetchPredicate {
 // MARK: Simplifying
 
 extension FetchPredicate {
-  /// The predicate as it comes back from its text, which has no form for compounds of one term or none.
+  /// The predicate that is read back from the text of this one. The text has no form for compounds of one term or none.
   var simplified: FetchPredicate {
     switch self {
     case .literal: self
@@ -59,10 +66,10 @@ extension FetchPredicate {
 }
 
 extension FetchExpression {
-  /// The expression with the predicates in it as they come back from its text.
+  /// The expression with its predicates simplified.
   var simplified: FetchExpression { replacing(Self.simplifying) }
 
-  /// Gives another expression for one that has a predicate.
+  /// Returns the simplified form of an expression that contains a predicate, and nil for others.
   fileprivate static func simplifying(_ expression: FetchExpression) -> FetchExpression? {
     switch expression {
     case .subquery(let collection, let variable, let predicate):
@@ -77,7 +84,8 @@ extension FetchExpression {
 // MARK: Replacing
 
 extension FetchPredicate {
-  /// The predicate with each expression replaced for which `replacement` gives another; its parts are not looked at then.
+  /// Returns the predicate with expressions replaced by what `replacement` returns for them. The parts of a replaced
+  /// expression are not visited.
   package func replacing<Failure: Error>(
     _ replacement: (FetchExpression) throws(Failure) -> FetchExpression?
   ) throws(Failure) -> FetchPredicate {
@@ -104,7 +112,7 @@ extension FetchPredicate {
 }
 
 extension FetchExpression {
-  /// The expression with each part replaced for which `replacement` gives another.
+  /// Returns the expression with its parts replaced by what `replacement` returns for them.
   package func replacing<Failure: Error>(
     _ replacement: (FetchExpression) throws(Failure) -> FetchExpression?
   ) throws(Failure) -> FetchExpression {
@@ -158,19 +166,24 @@ extension EvaluatedValue {
 // MARK: Substitution
 
 extension FetchPredicate {
-  /// The predicate with the variables that `values` names replaced by them. Others stay, and so do those of subqueries.
+  /// Returns the predicate with the values of the variables that `values` names.
+  ///
+  /// Other variables stay, and so do the variables of subqueries.
+  ///
+  ///     let template = try FetchPredicate(format: "due < $date")
+  ///     let predicate = template.substituting(["date": Date.now])
   public func substituting(_ values: [String: any FetchArgument]) -> FetchPredicate {
     substituting(values.mapValues(\.fetchExpression))
   }
 
-  /// The names of the variables that have no value yet.
+  /// The names of the variables that have no value yet. O(size of the predicate).
   public var variables: Set<String> {
     var names: Set<String> = []
     collectVariables(bound: [], &names)
     return names
   }
 
-  /// The predicate with `SELF` replaced, also where it stands unseen before a key.
+  /// Returns the predicate with `SELF` replaced, also if it is implicit before a key.
   func replacingSelf(with expression: FetchExpression) -> FetchPredicate {
     substituting([FetchExpression.selfName: expression])
   }
@@ -202,7 +215,7 @@ extension FetchPredicate {
 }
 
 extension FetchExpression {
-  /// What `SELF` is called where variables are replaced. No variable has an empty name.
+  /// The name of `SELF` among the substituted variables. No variable has an empty name.
   fileprivate static let selfName = ""
 
   fileprivate func substituting(_ values: [String: FetchExpression]) -> FetchExpression {
@@ -211,7 +224,7 @@ extension FetchExpression {
     case .selfObject: return values[Self.selfName] ?? self
     case .variable(let name): return values[name] ?? self
     case .keyPath(let base, let keys):
-      // What a key path is put behind may be one itself, which then goes on.
+      // The value may itself be a key path, which is then extended.
       return keys.reduce(base.substituting(values)) { $0.appending($1) }
     case .aggregate(let elements): return .aggregate(elements.map { $0.substituting(values) })
     case .arithmetic(let left, let symbol, let right):
@@ -229,7 +242,8 @@ extension FetchExpression {
     }
   }
 
-  /// The condition of a subquery with `values` in it. The variable gets another name where one of them has its name from outside.
+  /// Returns the condition of a subquery with `values` in it. The subquery's variable is renamed if a substituted value
+  /// uses its name.
   private static func substituting(
     _ values: [String: FetchExpression],
     in predicate: FetchPredicate,
@@ -282,13 +296,15 @@ extension FetchExpression.ElementIndex {
 // MARK: Codable
 
 extension FetchPredicate: Codable {
-  /// Writes the predicate as its format string, ``and(_:)`` and ``or(_:)`` of one term or none as what they mean.
+  /// Encodes the predicate as its format string. ``and(_:)`` and ``or(_:)`` with one term or none are encoded as their
+  /// equivalent.
   ///
-  /// - Throws: `EncodingError` where it names an object that has not been saved: such an id means nothing elsewhere.
+  /// - Throws: `EncodingError` if the predicate cannot be read back: it contains the id of an object that has not been
+  ///   saved, which has no meaning elsewhere, or it has more than 64 levels.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     let text = description
-    // try?: what does not come back is thrown.
+    // try?: a text that cannot be read back makes this throw.
     guard (try? FetchPredicate(format: text)) == simplified else {
       let problem = "The predicate names an unsaved object, or has no form as text. Save the object first."
       throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: problem))
@@ -296,9 +312,9 @@ extension FetchPredicate: Codable {
     try container.encode(text)
   }
 
-  /// Reads a format string.
+  /// Decodes a format string.
   ///
-  /// - Throws: ``FetchPredicateError`` where it is none.
+  /// - Throws: ``FetchPredicateError`` if the string is not a predicate, and `DecodingError` if there is no string.
   public init(from decoder: any Decoder) throws {
     try self.init(format: decoder.singleValueContainer().decode(String.self))
   }
@@ -307,13 +323,14 @@ extension FetchPredicate: Codable {
 // MARK: FetchExpression: Codable
 
 extension FetchExpression: Codable {
-  /// Writes the expression as it stands in a format string.
+  /// Encodes the expression as in a format string.
   ///
-  /// - Throws: `EncodingError` where it names an object that has not been saved: such an id means nothing elsewhere.
+  /// - Throws: `EncodingError` if the expression cannot be read back: it contains the id of an object that has not been
+  ///   saved, which has no meaning elsewhere, or it has more than 64 levels.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     let text = description
-    // try?: what does not come back is thrown.
+    // try?: a text that cannot be read back makes this throw.
     guard (try? FetchExpression(format: text)) == simplified else {
       let problem = "The expression names an unsaved object, or has no form as text. Save the object first."
       throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: problem))
@@ -321,20 +338,20 @@ extension FetchExpression: Codable {
     try container.encode(text)
   }
 
-  /// Reads an expression as it stands in a format string.
+  /// Decodes an expression in the form of a format string.
   ///
-  /// - Throws: ``FetchPredicateError`` where it is none.
+  /// - Throws: ``FetchPredicateError`` if the string is not an expression, and `DecodingError` if there is no string.
   public init(from decoder: any Decoder) throws {
     try self.init(format: decoder.singleValueContainer().decode(String.self))
   }
 }
 
 extension FetchPredicate {
-  /// The conditions that all have to hold, in the order of ``CompiledPredicate/conjuncts``.
+  /// The conditions that must all be met, in the order of ``CompiledPredicate/conjuncts``.
   package var conjuncts: [FetchPredicate] {
     switch self {
     case .and(let terms): terms.flatMap(\.conjuncts)
-    // A condition holds or does not: neither of two holds if both do not.
+    // A condition is either met or not: neither of two is met exactly if both are not.
     case .not(.or(let terms)): terms.flatMap { FetchPredicate.not($0).conjuncts }
     case .not(.not(let term)): term.conjuncts
     case .literal(true): []

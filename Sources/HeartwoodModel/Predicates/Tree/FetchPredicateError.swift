@@ -1,36 +1,42 @@
 public import HeartwoodFoundation
 
-/// Why a predicate cannot be used, and at which place.
+/// Why a predicate or an expression cannot be used, with the place of the mistake in its text.
+///
+///     do {
+///       _ = try FetchPredicate(format: "title CONTAINS %@ AND", "milk")
+///     } catch {
+///       print(error)  // the message, the line of the text, and a caret under the place
+///     }
 public struct FetchPredicateError: Error, Sendable, Hashable {
-  /// What kind of mistake it is.
+  /// The kind of a mistake.
   public enum Kind: Sendable, Hashable {
-    /// The format string does not keep to the language.
+    /// The format string has a syntax error.
     case syntax
     /// The arguments do not fit the format string.
     case argument
     /// The entity has no such property.
     case unknownKey
-    /// A value is of a type that an operator or a function does not take.
+    /// The type of a value does not fit an operator or a function.
     case typeMismatch
-    /// A collection stands where one value is needed.
+    /// A collection is used as one value.
     case collection
     /// A variable has no value.
     case unboundVariable
-    /// It is meant to work, but not here.
+    /// The predicate is valid, but not supported in this place.
     case unsupported
-    /// The predicate is nested too deeply: what is read may have 64 levels.
+    /// The predicate has too many levels: at most 64 can be read.
     case tooComplex
   }
 
-  /// What kind of mistake it is.
+  /// The kind of the mistake.
   public let kind: Kind
-  /// What is wrong, without the place, in whole sentences. It may say what to do as well.
+  /// The problem, without the place, in whole sentences. They may include what to do.
   public let problem: String
-  /// What to do, in whole sentences; nil if the problem says all.
+  /// What to do, in whole sentences; nil if ``problem`` says it.
   public let recovery: String?
-  /// The format string, or the predicate as one, in which strings and dates are left out.
+  /// The format string, or the predicate in that form without its strings and dates.
   public let text: String
-  /// The place in ``text``, in UTF-8 code units.
+  /// The place of the mistake in ``text``, in UTF-8 code units.
   public let place: Range<Int>
 
   init(_ kind: Kind, _ problem: String, recovery: String? = nil, in text: String, at place: Range<Int>) {
@@ -43,20 +49,21 @@ public struct FetchPredicateError: Error, Sendable, Hashable {
 }
 
 extension FetchPredicateError: LocalizedError {
-  /// What is wrong, without the place.
+  /// The problem, without the place.
   public var errorDescription: String? { problem }
   /// What to do.
   public var recoverySuggestion: String? { recovery }
 }
 
 extension FetchPredicateError: CustomStringConvertible {
-  /// What is wrong and what to do, without the place.
+  /// The problem and what to do, without the place.
   public var message: String { [problem, recovery].compactMap(\.self).joined(separator: " ") }
 
   /// Three lines: the message, the line of the text, and a caret under the place.
   public var description: String { text(recovery: recovery) }
 
-  /// The ``description`` with other words for what to do, such as those of a tool that has no arguments for predicates.
+  /// Returns the ``description`` with another text for what to do, such as that of a tool without arguments for
+  /// predicates.
   public func text(recovery: String?) -> String {
     let (line, indent, length) = excerpt
     let marks = String(repeating: "~", count: max(0, length - 1))
@@ -64,7 +71,8 @@ extension FetchPredicateError: CustomStringConvertible {
     return "\(message)\n  \(line)\n  \(String(repeating: " ", count: indent))^\(marks)"
   }
 
-  /// As much of the text around the place as fits a line, how many cells of a terminal precede the place there, and how many it has.
+  /// The part of the text around the place that fits a line, the width of what precedes the place, and the width of the
+  /// place, in terminal cells.
   private var excerpt: (line: String, indent: Int, length: Int) {
     let before = Self.line(text.utf8.prefix(place.lowerBound))
     let within = Self.line(text.utf8.dropFirst(place.lowerBound).prefix(place.count))
@@ -76,10 +84,11 @@ extension FetchPredicateError: CustomStringConvertible {
     return (shownBefore + shownWithin + shownAfter, indent, TerminalWidth.of(shownWithin))
   }
 
-  /// How many characters are shown on each side.
+  /// The number of characters that are shown on each side.
   private static let context = 60
 
-  /// The text in one line, so that a caret can stand below it: what moves the cursor, or commands the terminal, becomes a space.
+  /// Returns the text in one line, so that a caret can be printed below it: characters that move the cursor or control
+  /// the terminal become spaces.
   private static func line(_ bytes: some Sequence<UInt8>) -> String {
     String(String(decoding: Array(bytes), as: UTF8.self).map { $0.isNewline || isControl($0) ? " " : $0 })
   }

@@ -1,34 +1,40 @@
-/// By which value the results of a fetch are sorted, and in which direction: what Core Data knows as `NSSortDescriptor`.
+/// A key path by which the results of a fetch are sorted, and the direction: Core Data's `NSSortDescriptor`.
 ///
-/// It is not called `SortDescriptor`, because Foundation has a type of that name.
+///     let sorts = [
+///       FetchSortDescriptor("list.name", comparison: .localizedStandard),
+///       FetchSortDescriptor("due", ascending: false),
+///     ]
+///
+/// The key path is checked when the descriptor is compiled for an entity (``CompiledSort``), not when it is made. The
+/// type is not called `SortDescriptor` because Foundation has a type with that name.
 public struct FetchSortDescriptor: Sendable, Hashable, Codable {
-  /// How strings are ordered. It makes no difference for other values.
+  /// How strings are sorted. Other values do not depend on it.
   public enum Comparison: String, Sendable, Hashable, CaseIterable, Codable {
     /// By their Unicode scalars.
     case value
-    /// Large and small letters are the same.
+    /// Uppercase and lowercase letters are the same.
     case caseInsensitive
-    /// Large and small letters are the same, and so are letters with marks and without.
+    /// Uppercase and lowercase letters are the same, and so are letters with and without marks.
     case caseAndDiacriticInsensitive
-    /// As people order them: by letters, then marks, then case, and digits by the number that they make.
+    /// As people sort: by letters, then marks, then case, and digits by their numeric value.
     case localizedStandard
   }
 
-  /// The key path, from the object, to the value. It leads through no to-many relationship but by a collection operator.
+  /// The key path from an object to the value. It may follow a to-many relationship only with a collection operator.
   public var keyPath: String
-  /// Whether small values come first. `nil` is before all others, and a NaN behind them.
+  /// Whether small values come first. `nil` counts as less than all other values, and NaN as greater.
   public var isAscending: Bool
-  /// How strings are ordered.
+  /// How strings are sorted.
   public var comparison: Comparison
 
-  /// Sorts by the value that `keyPath` leads to, such as `due` or `list.name`.
+  /// Sorts by the value at `keyPath`, such as `due` or `list.name`. Nothing is checked here.
   public init(_ keyPath: String, ascending isAscending: Bool = true, comparison: Comparison = .value) {
     self.keyPath = keyPath
     self.isAscending = isAscending
     self.comparison = comparison
   }
 
-  /// The opposite direction.
+  /// The same descriptor in the opposite direction.
   public var reversed: FetchSortDescriptor {
     FetchSortDescriptor(keyPath, ascending: !isAscending, comparison: comparison)
   }
@@ -38,7 +44,7 @@ public struct FetchSortDescriptor: Sendable, Hashable, Codable {
 
 /// A sort descriptor that has been checked against an entity.
 ///
-/// The order of values is total: nil comes first, then the values, then numbers that are no number.
+/// The order of values is total: `nil` comes first, then the values, then NaN.
 public struct CompiledSort: Sendable {
   /// The value by which records are sorted.
   public let expression: CompiledExpression
@@ -60,7 +66,7 @@ public struct CompiledSort: Sendable {
     self.init(descriptor, by: try PredicateCompiler.compileOrdered(expression, for: entity, in: model))
   }
 
-  /// Sorts by the values of `expression`, whatever the key path is.
+  /// Sorts by the values of `expression`, and ignores the key path of the descriptor.
   init(_ descriptor: FetchSortDescriptor, by expression: CompiledExpression) {
     self.expression = expression
     self.isAscending = descriptor.isAscending
@@ -70,7 +76,7 @@ public struct CompiledSort: Sendable {
 }
 
 extension [CompiledSort] {
-  /// Whether one row of values, one for each descriptor, comes before another.
+  /// Returns whether the row `left` comes before the row `right`. Each row has one value for each descriptor.
   package func comes(_ left: [PropertyValue], before right: [PropertyValue]) -> Bool {
     for (index, sort) in enumerated() {
       let order = sort.ordering.compare(left[index], right[index])
@@ -80,11 +86,11 @@ extension [CompiledSort] {
   }
 }
 
-/// The order of values in a sort. Unlike that of comparisons in predicates, it is total: `nil` comes first, a NaN last.
+/// The order of values in a sort. Unlike the order in predicates, it is total: `nil` comes first and NaN last.
 package struct SortOrdering: Sendable, Hashable {
-  /// What strings are folded by before they are compared.
+  /// How strings are folded before they are compared.
   package let folding: TextFolding
-  /// Whether strings are ordered as people do.
+  /// Whether strings are sorted as people do.
   package let isLocalized: Bool
 
   package init(_ comparison: FetchSortDescriptor.Comparison) {
@@ -95,7 +101,7 @@ package struct SortOrdering: Sendable, Hashable {
     isLocalized = comparison == .localizedStandard
   }
 
-  /// Below 0 where `left` comes first, 0 where neither does.
+  /// Returns a negative number if `left` comes first, a positive one if `right` does, and 0 if they are equal.
   package func compare(_ left: PropertyValue, _ right: PropertyValue) -> Int {
     let (leftRank, rightRank) = (Self.rank(left), Self.rank(right))
     if leftRank != rightRank { return leftRank < rightRank ? -1 : 1 }

@@ -1,16 +1,19 @@
-/// Looks for a sequence of bytes in many others, 32 places at a time, in four words of eight bytes.
+/// Searches for a sequence of bytes, 32 places at a time, in four words of eight bytes.
 ///
-/// Two bytes of the sequence are compared at each place first, those that are rare in text; the others only where both are there. Where
-/// that costs too much, because the sequence repeats itself and so does what is searched, each byte is looked at in turn and never again:
-/// no search takes more than O(bytes + sequence). What is searched is given as a pointer and an end, and nothing outside is read.
+/// At each place, two bytes of the sequence that are rare in text are compared first, and the others only if both
+/// match. If that takes too long because the sequence and the text are repetitive, each byte is visited in turn and
+/// only once: no search takes more than O(bytes + sequence). The text is given as a pointer and an end, and nothing
+/// outside of it is read.
 package struct ByteSearcher: Sendable {
   private let needle: [UInt8]
-  /// Which bits are set in both sides before they are compared: 0x20 for letters where ASCII case does not count.
+  /// The bits that are set in both sides before they are compared: 0x20 for letters if ASCII case is ignored.
   private let masks: [UInt8]
-  /// The places of the two bytes in the needle, in ascending order.
+  /// The indexes of the two rare bytes in the needle, in ascending order.
   private let anchors: (first: Int, second: Int)
 
-  /// - Parameter ignoresASCIICase: whether `needle`, whose ASCII letters are small ones, is also found in capitals.
+  /// Prepares a search.
+  ///
+  /// - Parameter ignoresASCIICase: whether `needle`, whose ASCII letters must be lowercase, is also found in uppercase.
   package init(_ needle: [UInt8], ignoresASCIICase: Bool = false) {
     self.needle = needle
     self.masks = needle.map { ignoresASCIICase && $0 &- UInt8(ascii: "a") < 26 ? 0x20 : 0 }
@@ -18,7 +21,8 @@ package struct ByteSearcher: Sendable {
     self.anchors = Self.anchors(of: needle) { frequencies[Int($0)] }
   }
 
-  /// The places of the two bytes of `needle` that are met least often, in ascending order. It asks for each byte's frequency once.
+  /// Returns the indexes of the two rarest bytes of `needle` in ascending order. `frequency` is called once for each
+  /// byte.
   package static func anchors(of needle: [UInt8], frequency: (UInt8) -> Int) -> (first: Int, second: Int) {
     var rarest: (place: Int, frequency: Int)?
     var next: (place: Int, frequency: Int)?
@@ -34,7 +38,7 @@ package struct ByteSearcher: Sendable {
     return (places.first ?? 0, places.last ?? 0)
   }
 
-  /// A rough order of how often bytes are met in text, by byte.
+  /// A rough rank of how frequent each byte is in text, by byte.
   private static let frequencies: [Int] = (0...255).map { (byte: UInt8) -> Int in
     let common = Array(" etaoinsrhldcumfpgwybvk".utf8)
     if let place = common.firstIndex(of: byte | 0x20) { return 100 - place }
@@ -43,7 +47,7 @@ package struct ByteSearcher: Sendable {
 }
 
 extension ByteSearcher {
-  /// The first place from `start` on where the needle begins and ends before `end`; nil where there is none.
+  /// Returns the first place from `start` at which the needle begins and that ends before `end`; nil if there is none.
   ///
   /// - Parameter base: at least `end` bytes.
   @inline(__always)
@@ -52,7 +56,7 @@ extension ByteSearcher {
     return unsafeFirst(in: base, from: start, to: end, comparing: &steps)
   }
 
-  /// The same, which adds how many bytes have been compared one by one.
+  /// Returns the same, and adds the number of bytes that were compared one by one to `steps`.
   package func unsafeFirst(
     in base: UnsafeRawPointer,
     from start: Int,
@@ -68,14 +72,15 @@ extension ByteSearcher {
     }
   }
 
-  /// Whether the needle is somewhere in `bytes`. Everything has the empty one in it.
+  /// Returns whether `bytes` contain the needle. An empty needle is always found.
   func isFound(in bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBytes { bytes in
       bytes.baseAddress.map { unsafeFirst(in: $0, from: 0, to: bytes.count) != nil } ?? needle.isEmpty
     }
   }
 
-  /// How many bytes may be compared one by one for each byte that has been passed, and for each of the needle, before that is too much.
+  /// The number of bytes that may be compared one by one for each visited byte and each byte of the needle, before the
+  /// search changes its method.
   private static let patience = 4
 
   private func search(
@@ -90,7 +95,7 @@ extension ByteSearcher {
     let first = Anchor(anchors.first, needle[anchors.first], mask: masks[anchors.first])
     let second = Anchor(anchors.second, needle[anchors.second], mask: masks[anchors.second])
     var place = start
-    // Words are read at the second anchor too, which lies inside as long as they end before the end.
+    // Words are also read at the second anchor, which is inside the text as long as the words end before its end.
     while place &+ anchors.second &+ 32 <= end {
       let a = candidates(base, place, first, second)
       let b = candidates(base, place &+ 8, first, second)
@@ -121,7 +126,8 @@ extension ByteSearcher {
     return nil
   }
 
-  /// Goes from byte to byte and never back: where a byte does not fit, it goes on with the longest beginning of the needle that ends there.
+  /// Visits each byte once: if a byte does not match, the search continues with the longest prefix of the needle that
+  /// ends there.
   private func searchSteadily(
     _ base: UnsafeRawPointer,
     _ start: Int,
@@ -147,7 +153,7 @@ extension ByteSearcher {
     return nil
   }
 
-  /// How long the longest beginning of the needle is that each beginning ends with, other than all of it.
+  /// Returns, for each prefix of the needle, the length of the longest proper prefix that is also its suffix.
   private static func borders(of needle: UnsafeBufferPointer<UInt8>, _ steps: inout Int) -> [Int] {
     var borders = [Int](repeating: 0, count: needle.count)
     var length = 0
@@ -179,7 +185,8 @@ extension ByteSearcher {
     }
   }
 
-  /// The upper bit of each of eight places at which both anchors are. A place behind one may be told wrongly.
+  /// Returns a word with the upper bit set for each of eight places at which both anchors match. A place after a match
+  /// may be wrongly set.
   @inline(__always)
   private func candidates(_ base: UnsafeRawPointer, _ place: Int, _ first: Anchor, _ second: Anchor) -> UInt64 {
     let a = base.loadUnaligned(fromByteOffset: place &+ first.place, as: UInt64.self).littleEndian | first.mask
@@ -211,7 +218,7 @@ extension ByteSearcher {
     return true
   }
 
-  /// Whether the needle stands at `place`, before `end`.
+  /// Returns whether the needle is at `place` and ends before `end`.
   @inline(__always)
   package func unsafeStands(at place: Int, in base: UnsafeRawPointer, to end: Int) -> Bool {
     guard end &- place >= needle.count else { return false }
@@ -225,15 +232,15 @@ extension ByteSearcher {
 
 // MARK: ASCIIScan
 
-/// Looks for bytes that are no ASCII, 64 places at a time, then eight, then each.
+/// Searches for bytes that are not ASCII, 64 places at a time, then eight, then one.
 package enum ASCIIScan {
-  /// Whether all of `bytes` are less than 0x80.
+  /// Returns whether all bytes are less than 0x80.
   @inlinable @inline(__always)
   package static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
     bytes.baseAddress.map { unsafeFirstBeyond(in: $0, from: 0, to: bytes.count) == nil } ?? true
   }
 
-  /// The first place from `start` on, before `end`, of a byte above 0x7F; nil where there is none.
+  /// Returns the first place from `start` and before `end` with a byte above 0x7F; nil if there is none.
   ///
   /// - Parameter base: at least `end` bytes.
   @inlinable @inline(__always)

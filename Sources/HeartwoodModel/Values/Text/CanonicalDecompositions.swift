@@ -1,10 +1,10 @@
-/// What Unicode calls the full canonical decompositions of scalars. Syllables of Hangul are left out: they need not be taken apart, as
-/// ``CanonicalCompositions`` makes them of their parts.
+/// The full canonical decompositions of Unicode scalars. Hangul syllables are left out: they need not be decomposed,
+/// because ``CanonicalCompositions`` composes them from their parts.
 enum CanonicalDecompositions {
-  /// The scalars of which `scalar` is composed; nil where it is composed of none but itself.
+  /// Returns the scalars of which `scalar` is composed; nil if it is not composed of others.
   static func decomposition(of scalar: Unicode.Scalar) -> [Unicode.Scalar]? { table[scalar.value] }
 
-  /// All that is composed of others.
+  /// All composed scalars, with their parts.
   static var all: [(scalar: Unicode.Scalar, parts: [Unicode.Scalar])] {
     table.compactMap { code, parts in Unicode.Scalar(code).map { (scalar: $0, parts: parts) } }
   }
@@ -19,7 +19,8 @@ enum CanonicalDecompositions {
     return table
   }()
 
-  /// Of the Unicode Character Database, in hexadecimal: `e9:65+301` says that é is e and an acute accent.
+  /// Data of the Unicode Character Database, in hexadecimal: `e9:65+301` means that é is composed of e and an acute
+  /// accent.
   private static let data = """
     c0:41+300 c1:41+301 c2:41+302 c3:41+303 c4:41+308 c5:41+30a c7:43+327 c8:45+300 c9:45+301 ca:45+302 cb:45+308
     cc:49+300 cd:49+301 ce:49+302 cf:49+308 d1:4e+303 d2:4f+300 d3:4f+301 d4:4f+302 d5:4f+303 d6:4f+308 d9:55+300

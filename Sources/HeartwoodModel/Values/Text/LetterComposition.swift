@@ -1,9 +1,9 @@
-/// Brings marks that follow each other, and that stay, into the order in which Unicode calls strings equivalent, and makes one scalar of
-/// what stays together.
+/// Sorts consecutive marks that are kept into Unicode's canonical order, and composes them with their letter to one
+/// scalar if Unicode has one.
 struct LetterComposition {
-  /// The last letter, where it may make one with what follows.
+  /// The last letter, if it may compose with what follows.
   private var letter: Unicode.Scalar?
-  /// The marks behind it.
+  /// The marks after the letter.
   private var waiting: [(scalar: Unicode.Scalar, combiningClass: UInt8)] = []
   private var isOrdered = true
 
@@ -12,9 +12,9 @@ struct LetterComposition {
     waiting.append((scalar, combiningClass))
   }
 
-  /// Takes a letter, unless nothing can follow it with which it would be one. What came before is appended then in any case.
+  /// Takes a letter, unless nothing that follows can compose with it. Everything before it may be appended in any case.
   ///
-  /// - Returns: whether it was taken.
+  /// - Returns: whether the letter was taken.
   mutating func add(letter scalar: Unicode.Scalar, to folded: inout [UInt8]) -> Bool {
     if letter != nil || !waiting.isEmpty {
       compose()
@@ -29,7 +29,7 @@ struct LetterComposition {
     return true
   }
 
-  /// Appends all that was taken.
+  /// Appends everything that was taken.
   @inline(__always)
   mutating func flush(to folded: inout [UInt8]) {
     if waiting.isEmpty, letter == nil { return }
@@ -44,7 +44,8 @@ struct LetterComposition {
     waiting.removeAll(keepingCapacity: true)
   }
 
-  /// Makes one of the letter and the marks that compose with it. A mark does not where another of its class stays before it.
+  /// Composes the letter with the marks that compose with it. A mark does not if another mark of its class stays before
+  /// it.
   private mutating func compose() {
     if waiting.isEmpty { return }
     if !isOrdered { order() }
@@ -63,7 +64,8 @@ struct LetterComposition {
     waiting = staying
   }
 
-  /// Marks of one class stay in their order. All at once, since a text may have nothing but marks.
+  /// Sorts the marks by class, and keeps the order within a class. It sorts all at once, since a text may consist of
+  /// marks only.
   private mutating func order() {
     let byClass = Dictionary(grouping: waiting, by: \.combiningClass)
     waiting = byClass.sorted { $0.key < $1.key }.flatMap(\.value)
@@ -73,17 +75,18 @@ struct LetterComposition {
 
 // MARK: CanonicalCompositions
 
-/// Which two scalars are one by Unicode's canonical decompositions, where no part is a mark that is left out.
+/// The pairs of scalars that compose to one by Unicode's canonical decompositions, unless a part is a mark that is
+/// ignored.
 enum CanonicalCompositions {
-  /// The scalar that the two are equivalent to; nil where there is none.
+  /// Returns the scalar that is equivalent to both; nil if there is none.
   static func composition(of first: Unicode.Scalar, _ second: Unicode.Scalar) -> Unicode.Scalar? {
     if let syllable = hangul(first.value, second.value) { return syllable }
     return pairs[key(first, second)]
   }
 
-  /// Whether a scalar may be one with what follows.
+  /// Returns whether a scalar may compose with what follows.
   static func canBegin(_ scalar: Unicode.Scalar) -> Bool {
-    // Before Devanagari there is none, nor among Han characters.
+    // There is none before Devanagari, nor among Han characters.
     if scalar.value < 0x900 || (0x3400...0x9FFF).contains(scalar.value) { return false }
     return isOpenSyllable(scalar.value) || leading.contains(scalar.value) || firsts.contains(scalar)
   }
@@ -93,10 +96,10 @@ enum CanonicalCompositions {
   private static let syllables: ClosedRange<UInt32> = 0xAC00...0xD7A3
   private static let leading: Range<UInt32> = 0x1100..<0x1113
   private static let vowels: Range<UInt32> = 0x1161..<0x1176
-  /// The first stands for none.
+  /// The first one stands for no trailing consonant.
   private static let trailing: Range<UInt32> = 0x11A7..<0x11C3
 
-  /// The syllables are in order of their parts.
+  /// Composes a Hangul syllable. The syllables are in the order of their parts.
   private static func hangul(_ first: UInt32, _ second: UInt32) -> Unicode.Scalar? {
     if leading.contains(first), vowels.contains(second) {
       let place = (first - leading.lowerBound) * UInt32(vowels.count) + (second - vowels.lowerBound)
@@ -106,7 +109,7 @@ enum CanonicalCompositions {
     return Unicode.Scalar(first + second - trailing.lowerBound)
   }
 
-  /// Whether it is a syllable that ends with its vowel.
+  /// Returns whether the scalar is a Hangul syllable that ends with its vowel.
   private static func isOpenSyllable(_ code: UInt32) -> Bool {
     syllables.contains(code) && (code - syllables.lowerBound).isMultiple(of: UInt32(trailing.count))
   }
@@ -120,7 +123,7 @@ enum CanonicalCompositions {
   private static let pairs: [UInt64: Unicode.Scalar] = {
     let staying = CanonicalDecompositions.all.filter { $0.parts.count > 1 && $0.parts.allSatisfy(TextFolding.stays) }
     var pairs: [UInt64: Unicode.Scalar] = [:]
-    // Those of three parts are composed of one of two parts and the third.
+    // A scalar of three parts is composed of one with two parts and the third.
     for (scalar, parts) in staying.sorted(by: { $0.parts.count < $1.parts.count }) {
       let first = parts[1..<(parts.count - 1)].reduce(parts[0]) { pairs[key($0, $1)] ?? $0 }
       pairs[key(first, parts[parts.count - 1])] = scalar

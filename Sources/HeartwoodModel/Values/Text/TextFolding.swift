@@ -1,8 +1,9 @@
-/// Makes strings that differ in case, or in marks on letters, the same.
+/// Makes strings equal that differ only in case, or in marks on letters.
 ///
-/// Case is Unicode's full case folding of each scalar. Marks are the nonspacing ones that modify a letter: accents, dots, Hebrew and
-/// Arabic points. Signs that make another letter stay: the voicing of kana, nukta and virama of the scripts of India. A letter with such
-/// a sign is one scalar where there is one for it, and so is a syllable of Hangul, so that no part of them is found or compared alone.
+/// Case is ignored by Unicode's full case folding of each scalar. The ignored marks are nonspacing marks that modify a
+/// letter: accents, dots, Hebrew and Arabic points. Signs that make another letter are kept: the voicing of kana, nukta
+/// and virama of Indic scripts. A letter with such a sign is one scalar if Unicode has one for it, and so is a Hangul
+/// syllable, so that no part of them is found or compared alone.
 package struct TextFolding: Sendable, Hashable {
   package let ignoresCase: Bool
   package let ignoresMarks: Bool
@@ -21,12 +22,12 @@ package struct TextFolding: Sendable, Hashable {
   package static let none = TextFolding(ignoresCase: false, ignoresMarks: false)
   package static let caseAndMarks = TextFolding(ignoresCase: true, ignoresMarks: true)
 
-  /// Whether strings stay as they are.
+  /// Whether strings stay the same.
   package var isNone: Bool { !ignoresCase && !ignoresMarks }
 }
 
 extension TextFolding {
-  /// The folded UTF-8 bytes of `text`.
+  /// Returns the folded UTF-8 bytes of `text`.
   package func folded(_ text: String) -> [UInt8] {
     if isNone { return Array(text.utf8) }
     var text = text
@@ -37,7 +38,7 @@ extension TextFolding {
     }
   }
 
-  /// Appends the folded form of UTF-8 bytes. Bytes that are no UTF-8 become replacement characters.
+  /// Appends the folded form of UTF-8 bytes. Invalid bytes become replacement characters.
   package func append(_ bytes: UnsafeRawBufferPointer, to folded: inout [UInt8]) {
     folded.reserveCapacity(folded.count + bytes.count)
     var decoder = UTF8()
@@ -81,22 +82,22 @@ extension TextFolding {
   ) {
     let combiningClass = scalar.properties.canonicalCombiningClass.rawValue
     if combiningClass == 0 {
-      // A letter that makes another with what follows has no case.
+      // A letter that composes with what follows has no case.
       if !letters.add(letter: scalar, to: &folded) { appendFoldedCase(scalar, to: &folded) }
     } else if !Self.isMark(scalar, combiningClass) {
       letters.add(mark: scalar, combiningClass)
     }
   }
 
-  /// Whether a scalar is left where marks are ignored.
+  /// Returns whether a scalar is kept if marks are ignored.
   static func stays(_ scalar: Unicode.Scalar) -> Bool {
     let combiningClass = scalar.properties.canonicalCombiningClass.rawValue
     return combiningClass == 0 || !isMark(scalar, combiningClass)
   }
 
-  /// Whether the scalar only modifies the letter before it.
+  /// Returns whether the scalar only modifies the letter before it.
   private static func isMark(_ scalar: Unicode.Scalar, _ combiningClass: UInt8) -> Bool {
-    // 6 to 9 are the signs that make another letter: Han reading, nukta, kana voicing, virama.
+    // 6 to 9 are the classes of signs that make another letter: Han reading, nukta, kana voicing, virama.
     !(6...9).contains(combiningClass) && scalar.properties.generalCategory == .nonspacingMark
   }
 
@@ -112,10 +113,10 @@ extension TextFolding {
     }
   }
 
-  /// Its capital is I, but Unicode does not fold it to i.
+  /// Its uppercase letter is I, but Unicode does not fold it to i.
   private static let dotlessI: Unicode.Scalar = "ı"
 
-  /// `byte` as a small letter where it is an ASCII capital.
+  /// Returns `byte` in lowercase if it is an uppercase ASCII letter.
   @inline(__always)
   static func lowercased(_ byte: UInt8) -> UInt8 {
     byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
@@ -124,16 +125,17 @@ extension TextFolding {
 
 // MARK: TextOrder
 
-/// Orders strings as people do, whatever their language: by letters, then by marks, then by case, and digits by the number that
-/// they make.
+/// Orders strings as people do, in every language: by letters, then by marks, then by case, and digits by their numeric
+/// value.
 package enum TextOrder {
-  /// A negative number where `left` comes first, 0 where both are the same, a positive number where `right` comes first.
+  /// Returns a negative number if `left` comes first, 0 if both are the same, and a positive number if `right` comes
+  /// first.
   package static func compare(_ left: String, _ right: String) -> Int {
     let byLetters = compareWithNumbers(key(left, .caseAndMarks), key(right, .caseAndMarks))
     if byLetters != 0 { return byLetters }
     let byMarks = compare(key(left, caseOnly), key(right, caseOnly))
     if byMarks != 0 { return byMarks }
-    // Small letters come before capitals, which have lower codes.
+    // Lowercase letters come before uppercase letters, although these have lower codes.
     return compare(Array(right.utf8), Array(left.utf8))
   }
 
@@ -141,7 +143,7 @@ package enum TextOrder {
 
   private static func key(_ text: String, _ folding: TextFolding) -> [UInt8] { folding.folded(text) }
 
-  /// The order of bytes, one after the other.
+  /// Compares the bytes, one after the other.
   static func compare(_ left: [UInt8], _ right: [UInt8]) -> Int {
     for (a, b) in zip(left, right) where a != b { return a < b ? -1 : 1 }
     return left.count < right.count ? -1 : left.count == right.count ? 0 : 1
@@ -164,7 +166,7 @@ package enum TextOrder {
     return (left.count - i) - (right.count - j)
   }
 
-  /// The digits from `place` on without the zeros before them; `place` goes behind them.
+  /// Returns the digits from `place` on without leading zeros, and moves `place` behind them.
   private static func number(_ bytes: [UInt8], _ place: inout Int) -> ArraySlice<UInt8> {
     let start = place
     while place < bytes.count, isDigit(bytes[place]) { place += 1 }
@@ -176,7 +178,7 @@ package enum TextOrder {
 
 // MARK: TerminalWidth
 
-/// How many cells of a terminal characters take.
+/// The number of terminal cells that characters take.
 package enum TerminalWidth {
   package static func of(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + of($1) } }
 
@@ -187,7 +189,7 @@ package enum TerminalWidth {
     }
   }
 
-  /// The blocks whose characters Unicode calls wide; emoji are, too.
+  /// The blocks of characters that Unicode calls wide. Emoji are wide, too.
   private static let wideBlocks: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
     0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD,

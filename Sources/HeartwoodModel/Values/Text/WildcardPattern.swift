@@ -1,4 +1,4 @@
-/// The pattern of `LIKE`: `*` stands for any characters, `?` for one Unicode scalar, `\*` and `\?` for themselves.
+/// A pattern of `LIKE`: `*` stands for any characters, `?` for one Unicode scalar, `\*` and `\?` for themselves.
 package struct WildcardPattern: Sendable {
   private enum Part: Sendable, Equatable {
     case byte(UInt8)
@@ -38,15 +38,15 @@ package struct WildcardPattern: Sendable {
 }
 
 extension WildcardPattern {
-  /// Whether all of `text` is as the pattern says.
+  /// Returns whether the whole text matches the pattern.
   package func matches(_ text: String) -> Bool {
     folding.folded(text).withUnsafeBytes { matches(folded: $0) }
   }
 
-  /// Whether all of the text that is folded already is as the pattern says. O(text × pattern) at worst.
+  /// Returns whether the whole text, which must be folded, matches the pattern. O(text × pattern) in the worst case.
   package func matches(folded text: UnsafeRawBufferPointer) -> Bool {
     var (place, part) = (0, 0)
-    // Where to go on when what follows the last `*` does not match.
+    // Where to continue if the part after the last `*` does not match.
     var retry: (place: Int, part: Int)?
     while true {
       if part < parts.count, parts[part] == .any {
@@ -65,7 +65,7 @@ extension WildcardPattern {
     }
   }
 
-  /// Where the text goes on behind what `part` stands for; nil where it stands for something else.
+  /// Returns the place after the text that matches `part`; nil if the text does not match it.
   @inline(__always)
   private func step(_ text: UnsafeRawBufferPointer, _ place: Int, _ part: Int) -> Int? {
     guard place < text.count, part < parts.count else { return nil }

@@ -2,14 +2,14 @@ public import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// Stores in PostgreSQL databases, to be registered:
+/// A format for stores in PostgreSQL databases. Register it before use:
 ///
 ///     try registry.register(PostgreSQLFormat())
 ///     try coordinator.addPersistentStore(at: url)  // postgresql://ann@db.example/app/todos
 ///
-/// A store is a schema, and its place a URL: see <doc:PostgreSQL>.
+/// A store is a schema of a database, and its location is a URL: see <doc:PostgreSQL>.
 public struct PostgreSQLFormat: IncrementalStoreFormat {
-  /// What is kept how: all attribute types, under UUIDs.
+  /// The capabilities of the format: it keeps all attribute types, and identifies records by UUIDs.
   public let typeDescription = StoreTypeDescription(
     type: .postgreSQL,
     displayName: "PostgreSQL",
@@ -23,10 +23,10 @@ public struct PostgreSQLFormat: IncrementalStoreFormat {
     )
   )
 
-  /// Makes the format.
+  /// Creates the format, to be registered.
   public init() {}
 
-  /// Makes a store at a URL.
+  /// Makes a store for a URL, without connecting to the server.
   public func makeStore(_ setup: StoreSetup) throws -> any IncrementalStore {
     try PostgreSQLStore(
       model: setup.model,
@@ -50,30 +50,31 @@ public struct PostgreSQLFormat: IncrementalStoreFormat {
     )
   }
 
-  /// The metadata of the store at a URL; nil if the schema has no store.
+  /// Returns the metadata of the store at a URL; nil if the schema contains no store.
   public func readMetadata(at url: URL, options: StoreOptions) throws -> StoreMetadata? {
     try PostgreSQLStore.metadata(at: try PostgreSQLLocation(url: url), options: options)
   }
 
-  /// The model that the store at a URL was written with; nil if the schema has no store.
+  /// Returns the model that the store at a URL was written with; nil if the schema contains no store.
   public func readModel(at url: URL, options: StoreOptions) throws -> ManagedObjectModel? {
     try PostgreSQLStore.model(at: try PostgreSQLLocation(url: url), options: options)
   }
 
-  /// Removes the tables of a store, and the schema if the store has made it and nothing else is there. Does nothing if there is no store.
+  /// Removes the tables of a store, and the schema if the store created it and it contains nothing else. Does nothing
+  /// if there is no store.
   public func removeStore(at url: URL, options: StoreOptions) throws {
     try PostgreSQLStore.destroy(at: try PostgreSQLLocation(url: url), options: options)
   }
 
-  /// A URL of another schema in the same database.
+  /// Returns a URL of another schema in the same database.
   public func temporaryURL(for url: URL) throws -> URL? {
     let location = try PostgreSQLLocation(url: url)
     let mark = UUID().uuidString.replacing("-", with: "").lowercased()
     return URL(string: location.replacing(schema: "heartwood_\(mark)").text)
   }
 
-  /// Gives the schema of a store the name of another one, whose store is removed, in one transaction. If other tables are in the old schema, the new
-  /// tables go there.
+  /// Renames the schema of a store to that of another store, which is removed, in one transaction. If that schema
+  /// remains, for example because it contains other tables, the tables are moved there instead.
   public func moveStore(at temporary: URL, to url: URL, replacing: Bool, options: StoreOptions)
     throws
   {
@@ -85,7 +86,8 @@ public struct PostgreSQLFormat: IncrementalStoreFormat {
     )
   }
 
-  /// Refuses records one of which leads to another that does not lead back: in the tables, both would, or neither.
+  /// Refuses records if one refers to another that does not refer back: in the tables, either both would refer to each
+  /// other, or neither.
   public func check(_ contents: StoreContents, for setup: StoreSetup) throws {
     let schema = try PostgreSQLSchema(
       name: PostgreSQLLocation.defaultSchema,

@@ -4,7 +4,7 @@ import HeartwoodStore
 import Synchronization
 
 extension PostgreSQLStore {
-  /// Finds records in SQL; nil where SQL would not find just what the predicate means.
+  /// Finds records in SQL; returns nil if SQL would not find exactly what the predicate means.
   func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? {
     guard let query = FetchTranslator.keys(fetch, in: schema, of: try identifier()) else {
       return nil
@@ -20,12 +20,12 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Whether SQL finds just what the predicate means, in the order of the fetch.
+  /// Returns whether SQL finds exactly what the predicate means, in the order of the fetch.
   func canAnswer(_ fetch: RecordFetch) throws -> Bool {
     FetchTranslator.keys(fetch, in: schema, of: try identifier()) != nil
   }
 
-  /// Counts records in SQL.
+  /// Counts records in SQL; returns nil if SQL would not find exactly what the predicate means.
   func count(_ fetch: RecordFetch) throws -> Int? {
     guard let query = FetchTranslator.count(fetch, in: schema, of: try identifier()) else {
       return nil
@@ -40,7 +40,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// The statement that finds the records, and the server's plan for it.
+  /// Returns the statement that finds the records, and the server's plan for it.
   func queryPlan(_ fetch: RecordFetch) throws -> [String]? {
     guard let query = FetchTranslator.keys(fetch, in: schema, of: try identifier()) else {
       return nil
@@ -62,7 +62,7 @@ extension PostgreSQLStore {
 // MARK: Groups
 
 extension PostgreSQLStore {
-  /// Makes groups in SQL; nil if SQL would not make just the same.
+  /// Groups records in SQL; returns nil if SQL would not make exactly the same groups.
   func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
     guard let statement = FetchTranslator.groups(fetch, in: schema, of: try identifier()) else { return nil }
     do {
@@ -72,14 +72,14 @@ extension PostgreSQLStore {
         }
       }
     } catch let error as PersistenceError where error.isOfRange && !isInTransaction {
-      // A sum that is too large is infinite in memory, and an error of PostgreSQL.
+      // A sum that is too large is infinite in memory, but an error in PostgreSQL.
       return nil
     }
   }
 
   private var isInTransaction: Bool { state.withLock { $0.transaction != nil } }
 
-  /// The statement that makes the groups, and the server's plan for it.
+  /// Returns the statement that makes the groups, and the server's plan for it.
   func queryPlan(_ fetch: GroupFetch) throws -> [String]? {
     guard let statement = FetchTranslator.groups(fetch, in: schema, of: try identifier()) else { return nil }
     let lines = try queryPlan(statement.query)
@@ -88,14 +88,14 @@ extension PostgreSQLStore {
 }
 
 extension PersistenceError {
-  /// Whether a number was computed that is too large for its type.
+  /// Whether a computed number is out of range for its type.
   fileprivate var isOfRange: Bool { (underlyingError as? PostgreSQLError)?.sqlState == "22003" }
 }
 
 // MARK: Batches
 
 extension PostgreSQLStore {
-  /// Changes or deletes records in SQL; nil if SQL would not do just the same.
+  /// Updates or deletes records in SQL; returns nil if SQL would not do exactly the same.
   func execute(_ batch: RecordBatch) throws -> RecordBatchResult? {
     let translations: [BatchTranslation]
     do throws(Untranslatable) {
@@ -114,6 +114,6 @@ extension PostgreSQLStore {
     }
   }
 
-  /// The identifier of the store, if it is known already: it is when the store is open.
+  /// Returns the identifier of the store if it is already known, as it is when the store is open.
   private func storeIdentifier() -> UUID? { state.withLock { $0.identifier } }
 }

@@ -1,39 +1,39 @@
 import HeartwoodFoundation
 import HeartwoodStore
 
-// A history is in tables of the schema, which other programs read too.
+// A history is in tables of the schema, which other programs can read too.
 
 extension PostgreSQLStore: HistoryKeepingStore {
   private var historyTables: HistoryTables { HistoryTables(schema) }
 
-  /// Which transactions the tables have; nil if no history is kept.
+  /// Returns the range of the transactions in the tables; nil if no history is kept.
   func historyExtent() throws -> HistoryExtent? {
     try withConnection { connection in try historyTables.extent(connection) }
   }
 
-  /// Begins a history.
+  /// Begins a history, whose first transaction gets the number after `number`.
   func beginHistory(after number: Int64) throws {
     try withConnection { connection in try historyTables.begin(after: number, connection) }
   }
 
-  /// Adds a row for the transaction, and one for all records of an entity to which the same was done.
+  /// Adds a row for the transaction, and one row for all records of an entity that changed in the same way.
   func record(_ transaction: RecordedTransaction) throws -> Int64 {
     try writing { connection in
       try historyTables.write(transaction, lockKey: historyLockKey, place: location.text, connection)
     }
   }
 
-  /// Reads transactions.
+  /// Reads the transactions after a number.
   func transactions(after number: Int64) throws -> [RecordedTransaction] {
     try withConnection { connection in try historyTables.transactions(after: number, connection) }
   }
 
-  /// Counts rows.
+  /// Counts the transactions after a number.
   func transactionCount(after number: Int64) throws -> Int {
     try withConnection { connection in try historyTables.count(after: number, connection) }
   }
 
-  /// Looks for the first transaction that was saved at the date or later.
+  /// Finds the first transaction that was saved at the date or later.
   func lastTransactionNumber(before date: Date) throws -> Int64 {
     try withConnection { connection in
       guard let extent = try historyTables.extent(connection) else { return 0 }
@@ -42,12 +42,12 @@ extension PostgreSQLStore: HistoryKeepingStore {
     }
   }
 
-  /// Deletes rows. The mark stays as it is: no record has changed.
+  /// Deletes the rows of transactions. The mark stays the same, because no record has changed.
   func deleteHistory(through number: Int64) throws {
     try withConnection { connection in try historyTables.delete(through: number, connection) }
   }
 
-  /// A number for the lock of those who number transactions.
+  /// The key of the lock for numbering transactions.
   private var historyLockKey: Int64 {
     Int64(bitPattern: PostgreSQLName.hash("heartwood/\(schema.name)/history"))
   }

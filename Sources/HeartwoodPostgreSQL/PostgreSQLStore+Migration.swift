@@ -2,7 +2,7 @@ import HeartwoodModel
 public import HeartwoodStore
 
 extension PostgreSQLFormat {
-  /// True: a store makes its successor in the database.
+  /// Always `true`: a store makes its migrated copy in the database.
   public var migratesStores: Bool { true }
 
   /// Makes the new store in SQL, from the tables of the old one.

@@ -5,7 +5,7 @@ import HeartwoodStore
 // MARK: Without opening
 
 extension PostgreSQLStore {
-  /// The metadata of the store at a place; nil if there is none.
+  /// Returns the metadata of the store at a location; nil if there is none.
   static func metadata(at location: PostgreSQLLocation, options: StoreOptions) throws
     -> StoreMetadata?
   {
@@ -15,7 +15,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// The model that the store at a place was written with; nil if there is none.
+  /// Returns the model that the store at a location was written with; nil if there is none.
   static func model(at location: PostgreSQLLocation, options: StoreOptions) throws
     -> ManagedObjectModel?
   {
@@ -25,8 +25,8 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Removes the tables of the store at a place, and the schema if the store has made it and nothing else is there. Does nothing if there is no
-  /// store.
+  /// Removes the tables of the store at a location, and the schema if the store created it and it contains nothing
+  /// else. Does nothing if there is no store.
   static func destroy(at location: PostgreSQLLocation, options: StoreOptions) throws {
     try examining(location, options) { connection in
       try connection.execute("BEGIN")
@@ -47,7 +47,8 @@ extension PostgreSQLStore {
       try $0.boolean(0) ?? false
     }
     let schema = try schema(ofStoreIn: name, connection)
-    // In one statement, tables that refer to each other go together; what others have made of them keeps them.
+    // One statement drops tables that refer to each other together; objects of other users that depend on them make it
+    // fail.
     try connection.execute(
       "DROP TABLE \(schema.allTables.map { qualified(name, $0) }.joined(separator: ", "))"
     )
@@ -66,9 +67,9 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Gives a store the place of another one, in one transaction.
+  /// Moves a store to the location of another one, in one transaction.
   ///
-  /// - Parameter replacing: whether there may be a store at the place, which is removed.
+  /// - Parameter replacing: whether a store at the location is removed; otherwise there must be none.
   static func move(
     from location: PostgreSQLLocation,
     to destination: PostgreSQLLocation,
@@ -106,7 +107,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Moves the tables of a store to a schema that is there.
+  /// Moves the tables of a store to an existing schema.
   private static func moveTables(
     from name: String,
     to newName: String,
@@ -152,7 +153,7 @@ extension PostgreSQLStore {
     ).first { try $0.boolean(0) ?? false } ?? false
   }
 
-  /// The tables of the store in a schema, by what it says of itself.
+  /// Returns the tables of the store in a schema, as the store describes them.
   private static func schema(ofStoreIn name: String, _ connection: PostgreSQLConnection) throws
     -> PostgreSQLSchema
   {
@@ -165,7 +166,7 @@ extension PostgreSQLStore {
     )
   }
 
-  /// Makes a copy of a store in another schema of the same database, as the store is at one moment.
+  /// Copies a store to another schema of the same database, as the store is at one moment.
   static func copy(from location: PostgreSQLLocation, toSchema name: String, options: StoreOptions)
     throws
   {
@@ -195,7 +196,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Calls `body` with a connection of its own.
+  /// Calls `body` with a new connection.
   private static func examining<Value>(
     _ location: PostgreSQLLocation,
     _ options: StoreOptions,

@@ -29,7 +29,8 @@ extension PostgreSQLStore {
     RecordReader(try schema.placement(of: entity), schema: schema)
   }
 
-  /// Calls `body`, and lets an error of the server name the entity. An error of a connection stays: it may be made again.
+  /// Calls `body`, and adds the entity to an error of the server. A connection error is not changed, because the
+  /// connection may be made again.
   func naming<Value>(_ entity: EntityDescription, _ body: () throws -> Value) throws -> Value {
     do {
       return try body()
@@ -40,7 +41,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Counts the rows.
+  /// Counts the rows of the entity.
   func count(of entity: EntityDescription) throws -> Int {
     let placement = try schema.placement(of: entity)
     return try withConnection { connection in
@@ -51,7 +52,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// About as many as the server's statistics say for a table of one entity, or as there are.
+  /// Returns the row count in the server's statistics if the table has only one entity, or else the exact count.
   func estimatedCount(of entity: EntityDescription) throws -> Int {
     let placement = try schema.placement(of: entity)
     guard placement.isAlone else { return try count(of: entity) }
@@ -62,22 +63,22 @@ extension PostgreSQLStore {
         try $0.bigint(0)
       }
     }
-    // Of a table that was never analysed nothing is known, and of a small one too little.
+    // The server knows nothing about a table that was never analysed, and too little about a small one.
     guard let estimate = estimate ?? nil, estimate > Self.leastEstimate else {
       return try count(of: entity)
     }
     return Int(clamping: estimate)
   }
 
-  /// A table with fewer rows is counted.
+  /// The smallest estimate that is used: smaller tables are counted.
   private static let leastEstimate: Int64 = 100_000
 
-  /// UUIDs of version 7, without asking the server.
+  /// Returns UUIDs of version 7, without asking the server.
   func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID] {
     ReferenceMaker.references(count: count).map(ReferenceID.uuid)
   }
 
-  /// Writes changes.
+  /// Writes the changes of a save.
   func save(_ changes: ChangeSet, over contents: StoreContents) throws {
     try writing { connection in
       try RecordWriter(
@@ -91,6 +92,7 @@ extension PostgreSQLStore {
 }
 
 extension PostgreSQLStore {
-  /// True: the key of the record at one end, or a row of both keys, is all that there is.
+  /// Always `true`: a relationship and its inverse are stored once, as the key of the record at one end or as a row of
+  /// both keys.
   var storesInversesOnce: Bool { true }
 }

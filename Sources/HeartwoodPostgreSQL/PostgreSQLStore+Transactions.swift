@@ -6,8 +6,8 @@ import Synchronization
 // MARK: Connections
 
 extension PostgreSQLStore {
-  /// Calls `body` with the connection, in the transaction that is under way or outside of one. A connection that was lost is made again, and
-  /// `body` called again, unless a transaction was lost with it.
+  /// Calls `body` with the connection, in the current transaction or outside of one. If the connection was lost, it is
+  /// made again and `body` is called again, unless a transaction was lost with it.
   func withConnection<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws -> Value {
     try withPersistenceErrors {
       if let connection = state.withLock({ $0.transaction == nil ? nil : $0.connection }) {
@@ -17,7 +17,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// The connection, which is made if there is none that can be used.
+  /// Returns the connection, and makes one if there is none that can be used.
   private func openConnection() throws -> PostgreSQLConnection {
     if let connection = state.withLock({ $0.connection }), !connection.isLost { return connection }
     let connection = try PostgreSQLConnection(location, options: options)
@@ -32,7 +32,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Calls `body`, and once more if the connection was lost meanwhile.
+  /// Calls `body`, and calls it once more if the connection was lost in the meantime.
   private func connectingAgain<Value>(_ body: () throws -> Value) throws -> Value {
     let hadConnection = state.withLock { $0.connection != nil }
     do {
@@ -43,7 +43,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Calls `body`, and lets errors of the server be Heartwood's.
+  /// Calls `body`, and converts errors of the server to `PersistenceError`s.
   private func withPersistenceErrors<Value>(_ body: () throws -> Value) throws -> Value {
     do {
       return try body()
@@ -78,7 +78,8 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Ends a transaction without its changes. A connection that cannot do so is closed, and the server ends the transaction then.
+  /// Rolls back the transaction. If the connection cannot do so, it is closed, and the server then ends the
+  /// transaction.
   func rollBack(_ connection: PostgreSQLConnection) {
     if connection.isIdle { return }
     do {
@@ -89,7 +90,7 @@ extension PostgreSQLStore {
   }
 }
 
-/// Rows that were to be saved have another version, or are gone: another client has changed them.
+/// Rows to be saved have another version, or are missing, because another client has changed them.
 struct SavedOver: Error {
   let ids: [ManagedObjectID]
 
@@ -109,20 +110,20 @@ struct SavedOver: Error {
 }
 
 extension Error {
-  /// Whether another client was faster, so that the same may succeed if it is tried again.
+  /// Whether another client was faster, so that a second attempt may succeed.
   fileprivate var tellsOfLostRace: Bool {
     if self is SavedOver { return true }
     return ["40001", "40P01"].contains(serverError?.sqlState)
   }
 
-  /// Whether a constraint of the database does not hold: it may be others' records that nobody has read yet.
+  /// Whether a constraint of the database was violated, possibly by records of another client that were not read yet.
   fileprivate var mayBeOfLostRace: Bool { ["23505", "23503"].contains(serverError?.sqlState) }
 
   private var serverError: PostgreSQLError? {
     self as? PostgreSQLError ?? (self as? PersistenceError)?.underlyingError as? PostgreSQLError
   }
 
-  /// Whether it is the loss of a connection, also if that is the cause of another error.
+  /// Whether a connection was lost, also if that is the cause of another error.
   fileprivate var tellsOfLostConnection: Bool {
     serverError?.isOfConnection ?? false
   }
@@ -131,27 +132,28 @@ extension Error {
 // MARK: Transactions
 
 extension PostgreSQLStore {
-  /// A transaction that is under way.
+  /// A transaction in progress.
   struct Transaction: Sendable {
-    /// The mark of the store that it sees.
+    /// The mark of the store in the state that the transaction sees.
     let mark: UInt64
-    /// What is written when it is committed; nil if it reads only.
+    /// The data that is written at the commit; nil if the transaction only reads.
     var commit: Commit?
-    /// Whether something was written.
+    /// Whether the transaction has written something.
     var hasWritten = false
   }
 
-  /// What a transaction that writes leaves beside the records.
+  /// The data that a writing transaction leaves beside the records.
   struct Commit: Sendable {
-    /// What stands in the store's slot from then on.
+    /// The value of the store's slot after the commit.
     let stamp: Int64
-    /// The mark of the store with it. Those who save meanwhile have slots of their own, and what they leave there is another mark.
+    /// The mark of the store after the commit. Concurrent saves use slots of their own, and their values give another
+    /// mark.
     let mark: UInt64
-    /// The number by which the server knows whether it was committed; nil if it has told none.
+    /// The number by which the server knows whether the transaction was committed; nil if it did not report one.
     let number: Int64?
   }
 
-  /// The number that the last save has put beside the records.
+  /// Returns the mark that the saves so far have left beside the records.
   func dataVersion() throws -> UInt64 {
     if let transaction = state.withLock({ $0.transaction }) {
       if transaction.hasWritten, let commit = transaction.commit { return commit.mark }
@@ -168,7 +170,7 @@ extension PostgreSQLStore {
 
   private var markTable: String { schema.qualified(PostgreSQLSchema.markTable) }
 
-  /// The mark that stamps make together: another one after any of them has changed, in whatever order those who did so came.
+  /// Combines stamps to one mark. It differs after any stamp has changed, in whatever order the changes were made.
   private static func mark(_ stamps: [Int64]) -> UInt64 { UInt64(bitPattern: stamps.reduce(0, ^)) }
 
   /// Reads in one transaction, which sees the database as it is at one moment.
@@ -193,7 +195,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// The stamps in a result in text, by their slots.
+  /// Returns the stamps in a text result, by their slots.
   private static func stamps(_ result: PostgreSQLResult) throws -> [Int64: Int64] {
     var stamps: [Int64: Int64] = [:]
     try result.forEachRow { row in
@@ -213,7 +215,7 @@ extension PostgreSQLStore {
     return try body()
   }
 
-  /// Calls `body`, which writes within the transaction that is under way.
+  /// Calls `body`, which writes within the current transaction.
   func writing<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws -> Value {
     try withConnection { connection in
       state.withLock { $0.transaction?.hasWritten = true }
@@ -225,11 +227,11 @@ extension PostgreSQLStore {
 // MARK: Saving
 
 extension PostgreSQLStore {
-  /// Saves in one transaction, which sees the database as it is at one moment. Others may save meanwhile.
+  /// Saves in one transaction, which sees the database as it is at one moment. Other clients may save at the same time.
   ///
-  /// If others have changed rows that are to be saved, or that must be as they were, the transaction is undone, and `body` is called again: it reads
-  /// what has changed then, and finds the conflicts. What the server refuses since others have saved, such as values that must be unique, is tried
-  /// once more too.
+  /// If others have changed rows that are to be saved, or that must not have changed, the transaction is rolled back
+  /// and `body` is called again: it then reads the changes and finds the conflicts. If the server refuses something
+  /// because of another save, such as values that must be unique, the save is also tried once more.
   func saving<Result>(_ body: () throws -> Result) throws -> Result {
     try withPersistenceErrors {
       var attempt = 1
@@ -247,11 +249,12 @@ extension PostgreSQLStore {
     }
   }
 
-  /// How often a save is tried, and how many microseconds lie between the first two attempts at most: later ones wait longer.
+  /// The maximum number of attempts of a save, and the maximum pause in microseconds between the first two: later
+  /// pauses are longer.
   private static let (greatestAttempts, leastPause) = (10, 1_000)
 
   private func savingOnce<Result>(_ body: () throws -> Result) throws -> Result {
-    // Before the transaction has begun, a lost connection costs nothing.
+    // Before the transaction has begun, nothing is lost with a connection.
     let (connection, transaction) = try connectingAgain { try beginSaving() }
     let result: Result
     let hasWritten: Bool
@@ -316,12 +319,13 @@ extension PostgreSQLStore {
     }
   }
 
-  /// How often and at what intervals a server is asked what became of a transaction that may still be under way.
+  /// How often, and at what interval in microseconds, the server is asked for the outcome of a transaction that may
+  /// still be in progress.
   private static let (lookCount, lookInterval) = (50, 100_000)
 
-  /// Finds out what became of a transaction whose connection was lost when it was to be committed.
+  /// Finds out the outcome of a transaction whose connection was lost during the commit.
   ///
-  /// - Throws: the error if the transaction was not committed. If it cannot be found out, that is said.
+  /// - Throws: the error if the transaction was not committed, or an error that says that the outcome is unknown.
   private func settle(_ commit: Commit, _ error: PostgreSQLError) throws {
     guard let number = commit.number else { throw error }
     for look in 0..<Self.lookCount {
@@ -341,7 +345,7 @@ extension PostgreSQLStore {
     )
   }
 
-  /// Whether a transaction was committed; nil if it is under way, or the server cannot be asked.
+  /// Returns whether a transaction was committed; nil if it is in progress, or if the server cannot be asked.
   private func outcome(ofTransaction number: Int64) -> Bool? {
     do {
       let connection = try openConnection()
@@ -356,7 +360,7 @@ extension PostgreSQLStore {
       default: return nil
       }
     } catch let error as PostgreSQLError where error.sqlState == "22023" {
-      // The server has not come so far: it is another one, to which the transaction was not brought.
+      // The server has not reached this number: it is another server, to which the transaction was not replicated.
       return false
     } catch {
       return nil

@@ -3,26 +3,28 @@ import HeartwoodModel
 import HeartwoodStore
 import Synchronization
 
-/// A store whose records are rows of PostgreSQL tables: a schema of a database, with a table for each entity that inherits from none.
+/// A store whose records are rows of PostgreSQL tables: a schema of a database, with a table for each root entity.
 ///
-/// Records are read as they are needed, and written row by row, in a transaction that is on the server's disk when the save returns. What other
-/// processes and hosts save shows with the next fetch.
+/// Records are read when they are needed, and written row by row, in a transaction that is on the server's disk when
+/// the save returns. Changes that other processes and hosts save are visible to the next fetch.
 ///
-/// Methods wait for the server, as those of every store wait for what they need: a background context runs them on a thread of its own.
+/// Methods block until the server answers, as those of every store block: a background context runs them on a thread of
+/// its own.
 final class PostgreSQLStore: IncrementalStore {
   let location: PostgreSQLLocation
   let options: StoreOptions
   let schema: PostgreSQLSchema
-  /// Where the store notes its saves, in a row that no other open store has: so nobody waits for it.
+  /// The slot of the store: the row in which it records its saves. No other open store has it, so that no save waits
+  /// for another.
   let slot = Int64.random(in: 1 ... .max)
   let state = Mutex(State())
 
-  /// What the store has open.
+  /// The connection, and the state that belongs to it.
   struct State: Sendable {
     var connection: PostgreSQLConnection?
-    /// The transaction that is under way; nil outside of one.
+    /// The current transaction; nil outside of one.
     var transaction: Transaction?
-    /// The identifier of the store, as it was when that was last read.
+    /// The identifier of the store when it was last read.
     var identifier: UUID?
   }
 
@@ -41,10 +43,10 @@ final class PostgreSQLStore: IncrementalStore {
 // MARK: Connecting
 
 extension PostgreSQLStore {
-  /// The version of the tables' form.
+  /// The version of the table format.
   static let format: Int64 = 2
 
-  /// Connects to the server; nil if the schema has no store.
+  /// Connects to the server; returns nil if the schema contains no store.
   func connect() throws -> StoreMetadata? {
     do {
       return try withConnection { connection in
@@ -69,10 +71,11 @@ extension PostgreSQLStore {
     return try connection.run(query, parameters).first { try $0.boolean(0) ?? false } ?? false
   }
 
-  /// So many rows with marks may be left by stores that were open once.
+  /// The maximum number of slots that stores which are no longer open may leave.
   private static let greatestSlotCount: Int64 = 64
 
-  /// Brings the marks of stores that have long saved nothing into one, so that there are never many. The mark that all make together stays as it is.
+  /// Combines the slots of stores that have not saved for a long time, so that there are never many. The mark of all
+  /// slots together stays the same.
   private func foldSlots(_ connection: PostgreSQLConnection) throws {
     let table = schema.qualified(PostgreSQLSchema.markTable)
     let count =
@@ -93,7 +96,7 @@ extension PostgreSQLStore {
       )
       try connection.execute("COMMIT")
     } catch let error as PostgreSQLError where error.sqlState == "40001" {
-      // Somebody else does the same, or saves: there is another time.
+      // Another client is doing the same, or is saving; a later call can do it.
       rollBack(connection)
     } catch {
       rollBack(connection)
@@ -101,7 +104,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Makes the schema and its tables, without a record.
+  /// Creates the schema and its tables, without records.
   func create(_ metadata: StoreMetadata) throws {
     try withConnection { connection in
       try connection.execute("BEGIN")
@@ -116,7 +119,7 @@ extension PostgreSQLStore {
   }
 
   private func make(_ metadata: StoreMetadata, _ connection: PostgreSQLConnection) throws {
-    // Of those that make the same store at once, one does it, and the others find it.
+    // If several clients create the same store, one creates it, and the others find it.
     try connection.execute("SELECT pg_advisory_xact_lock(\(lockKey))")
     if try Self.hasStore(schema.name, connection) {
       throw PersistenceError(
@@ -134,7 +137,7 @@ extension PostgreSQLStore {
     try Self.writeStoreRow(metadata, schema, ownsSchema: !exists, connection)
   }
 
-  /// Writes what a new store says of itself.
+  /// Writes the row in which a new store describes itself.
   static func writeStoreRow(
     _ metadata: StoreMetadata,
     _ schema: PostgreSQLSchema,
@@ -155,7 +158,7 @@ extension PostgreSQLStore {
     )
   }
 
-  /// The version of PostgreSQL that first had all that is used: 13.
+  /// The oldest version of PostgreSQL that has all required features: 13.
   private static let leastServerVersion = 130_000
 
   private func checkServer(_ connection: PostgreSQLConnection) throws {
@@ -182,7 +185,7 @@ extension PostgreSQLStore {
     state.withLock { $0 = State() }
   }
 
-  /// A number for the lock of those who save to the store, which belongs to the database.
+  /// The key of the lock for saves to the store, which is unique in the database.
   var lockKey: Int64 { Self.lockKey(schema.name) }
 
   static func lockKey(_ schema: String) -> Int64 {
@@ -193,12 +196,12 @@ extension PostgreSQLStore {
 // MARK: Metadata
 
 extension PostgreSQLStore {
-  /// The metadata as they are in the database.
+  /// Returns the metadata that is in the database.
   func metadata() throws -> StoreMetadata {
     try withConnection { connection in try readMetadata(connection) }
   }
 
-  /// The identifier of the store.
+  /// Returns the identifier of the store.
   func identifier() throws -> UUID {
     if let identifier = state.withLock({ $0.identifier }) { return identifier }
     return try metadata().identifier
@@ -210,7 +213,7 @@ extension PostgreSQLStore {
     return metadata
   }
 
-  /// Keeps metadata and the model.
+  /// Writes the metadata and the model.
   func saveMetadata(_ metadata: StoreMetadata) throws {
     _ = try writing { connection in
       try connection.run(
@@ -224,7 +227,7 @@ extension PostgreSQLStore {
   }
 }
 
-/// Metadata as JSON.
+/// Encodes and decodes metadata as JSON.
 enum MetadataCoding {
   private static let (infinity, negativeInfinity, notANumber) = ("inf", "-inf", "nan")
 

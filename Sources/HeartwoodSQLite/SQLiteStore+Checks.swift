@@ -3,8 +3,9 @@ import HeartwoodModel
 public import HeartwoodStore
 
 extension SQLiteStore {
-  /// Refuses metadata that would not come back, records that are in a to-many relationship without an inverse of several owners, links that
-  /// do not lead back, and values that must be unique and are not. O(n) in links, and in records for each constraint.
+  /// Refuses metadata that could not be read back, records that several owners have in a to-many relationship without
+  /// an inverse, links whose inverse does not refer back, and unique values that occur more than once. O(n) in links,
+  /// and in records for each constraint.
   public static func check(_ contents: StoreContents, for setup: StoreSetup) throws {
     _ = try SQLiteMetadata(contents.metadata).list(of: setup.model)
     let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
@@ -42,7 +43,7 @@ extension SQLiteStore {
 }
 
 extension PersistenceError {
-  /// Refuses records of another store that have the same values where these must be unique.
+  /// Returns the error for records of another store with equal values that must be unique.
   fileprivate static func notUnique(_ conflict: ConstraintConflict, path: String?) -> PersistenceError {
     let (id, otherID, names) = (conflict.objectID, conflict.conflictingID, conflict.constraint)
     return PersistenceError(
@@ -61,7 +62,7 @@ extension PersistenceError {
     )
   }
 
-  /// Refuses a record that is to be in a relationship of another owner while it is in that of one already.
+  /// Returns the error for a record that is added to a relationship of one owner while another owner already has it.
   static func severalOwners(
     of reference: ReferenceID,
     _ ordinal: Int,
@@ -86,7 +87,8 @@ extension PersistenceError {
 // MARK: Examining
 
 extension SQLiteStore {
-  /// What SQLite's own check finds: pages that are damaged, and indexes that lack rows, by which fetches would miss records.
+  /// Returns the faults that SQLite's integrity check finds: damaged pages, and indexes that lack rows, because of
+  /// which fetches would miss records.
   public func damage(limit: Int) throws -> [String] {
     let rows = try withDatabase { db in try Self.check(db, limit) }
     // A row may have several lines, the first of which is a heading.
@@ -94,7 +96,7 @@ extension SQLiteStore {
     return lines.prefix(limit).map { "The file is damaged, as SQLite's check finds: \($0)." }
   }
 
-  /// All values and rows that reading refuses, each once.
+  /// Returns all values and rows that cannot be read, each once.
   public func unreadableValues(limit: Int) throws -> UnreadableValues {
     try withDatabase { db in
       var found = UnreadableValues(limit: limit)
@@ -112,8 +114,8 @@ extension SQLiteStore {
     }
   }
 
-  /// Checks tables by themselves where an index of one is of a function or an order of text that the program which made it had: nobody else
-  /// can look through that.
+  /// Checks tables one by one if an index of one uses a function or a collation of the program that made it: no other
+  /// program can search that index.
   private static func check(_ db: Database, _ limit: Int) throws -> [String] {
     if let found = try rows(of: "integrity_check(\(limit))", db) { return found }
     let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -123,7 +125,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Nil where the check needs what is not known here.
+  /// Returns nil if the check needs a function or a collation that is not available here.
   private static func rows(of check: String, _ db: Database) throws -> [String]? {
     do {
       return try String.fetchAll(db, sql: "PRAGMA \(check)")

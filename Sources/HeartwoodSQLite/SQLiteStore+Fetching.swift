@@ -4,7 +4,7 @@ public import HeartwoodModel
 public import HeartwoodStore
 
 extension SQLiteStore {
-  /// Finds records in SQL; nil where SQL would not find just what the predicate means.
+  /// Finds records in SQL; returns nil if SQL would not find exactly what the predicate means.
   public func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? {
     try withDatabase { db in
       guard let query = FetchTranslator.keys(fetch, in: try schema(db)) else { return nil }
@@ -22,12 +22,12 @@ extension SQLiteStore {
     return references
   }
 
-  /// Whether SQL finds just what the predicate means, in the order of the fetch.
+  /// Returns whether SQL finds exactly what the predicate means, in the order of the fetch.
   public func canAnswer(_ fetch: RecordFetch) throws -> Bool {
     try withDatabase { db in FetchTranslator.keys(fetch, in: try schema(db)) != nil }
   }
 
-  /// Counts records in SQL.
+  /// Counts records in SQL; returns nil if SQL would not find exactly what the predicate means.
   public func count(_ fetch: RecordFetch) throws -> Int? {
     try withDatabase { db in
       guard let query = FetchTranslator.count(fetch, in: try schema(db)) else { return nil }
@@ -37,7 +37,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The statement that finds the records, and SQLite's plan for it.
+  /// Returns the statement that finds the records, and SQLite's plan for it.
   public func queryPlan(_ fetch: RecordFetch) throws -> [String]? {
     try withDatabase { db in
       guard let query = FetchTranslator.keys(fetch, in: try schema(db)) else { return nil }
@@ -55,7 +55,7 @@ extension SQLiteStore {
 // MARK: Groups
 
 extension SQLiteStore {
-  /// Makes groups in SQL; nil if SQL would not make just the same.
+  /// Groups records in SQL; returns nil if SQL would not make exactly the same groups.
   public func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
     try withDatabase { db in
       guard let query = FetchTranslator.groups(fetch, in: try schema(db)) else { return nil }
@@ -67,7 +67,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Nil where there is a value that is none of its type: whoever reads the record finds out.
+  /// Returns nil if a value does not match its type: reading the record reports it.
   private static func groups(
     _ statement: Statement,
     _ query: GroupStatement,
@@ -85,7 +85,7 @@ extension SQLiteStore {
     return groups
   }
 
-  /// The statement that makes the groups, and SQLite's plan for it.
+  /// Returns the statement that makes the groups, and SQLite's plan for it.
   public func queryPlan(_ fetch: GroupFetch) throws -> [String]? {
     try withDatabase { db in
       guard let query = FetchTranslator.groups(fetch, in: try schema(db)) else { return nil }
@@ -98,7 +98,7 @@ extension SQLiteStore {
 // MARK: Batches
 
 extension SQLiteStore {
-  /// Changes or deletes records in SQL.
+  /// Updates or deletes records in SQL; returns nil if SQL would not do exactly the same.
   public func execute(_ batch: RecordBatch) throws -> RecordBatchResult? {
     try withDatabase { db in
       let schema = try schema(db)
@@ -123,7 +123,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Whether it was done: in doubt it is not.
+  /// Returns whether the batch was carried out: in case of doubt it is not.
   private static func run(
     _ translation: BatchTranslation,
     of entity: EntityDescription,

@@ -7,8 +7,8 @@ import Synchronization
 // MARK: Life of files
 
 extension SQLiteStore {
-  /// The model of the store at `url`: the one that Heartwood has put into the file, or else the one that Core Data has last opened it with. Nil
-  /// where the file has none.
+  /// Returns the model of the store at `url`: the one that Heartwood wrote to the file, or else the one with which Core
+  /// Data last opened it. Nil if the file contains none.
   public static func model(ofStoreAt url: URL) throws -> ManagedObjectModel? {
     try model(atPath: url.path, options: StoreOptions())
   }
@@ -19,27 +19,31 @@ extension SQLiteStore {
     }
   }
 
-  /// Rebuilds the file of a store, open or not: free pages leave it, and what belongs together lies together. It takes as long as writing
-  /// the whole file, and as much room on the disk; others may read meanwhile.
+  /// Rebuilds the file of a store, whether it is open or not: free pages are removed, and related data is stored
+  /// together. It takes as long as writing the whole file, and as much disk space; others may read in the meantime.
   ///
-  /// - Throws: ``PersistenceError/Code/storeBusy`` where somebody writes for longer than ``StoreOptionKey/sqliteBusyTimeout`` says, and
-  ///   ``PersistenceError/Code/fileMalformed`` where the database is no store of Core Data: then it stays as it is.
+  /// - Throws: ``PersistenceError/Code/storeBusy`` if another connection writes for longer than
+  ///   ``StoreOptionKey/sqliteBusyTimeout``, and ``PersistenceError/Code/fileMalformed`` if the database is not a Core
+  ///   Data store: it then stays as it is.
   public static func vacuum(at url: URL, options: StoreOptions = StoreOptions()) throws {
     let file = try SQLiteFile.open(atPath: url.path, options: options, checking: SQLiteMetadata.checkPresence)
     try file.vacuum()
     try file.close()
   }
 
-  /// Writes the store at `url`, as it is at one moment, as another file: open or not, and while others save to it. What they have saved
-  /// before is in the copy, and what they save later is not. The copy has the same identifier and permissions, and its large data in the
-  /// support folder of its name, which a copy beside the store shares with it where only the extensions of their names differ.
+  /// Copies the store at `url`, as it is at one moment, to another file. The store may be open, and others may save to
+  /// it: the copy contains what they saved before that moment, and nothing they save later.
+  ///
+  /// The copy has the same identifier and permissions. Its large data is in the support folder of its name; a copy
+  /// beside the store shares that folder with the store if only the extensions of their names differ.
   ///
   /// - Parameters:
   ///   - url: the store's file.
   ///   - destination: the file of the copy.
-  ///   - replacing: whether a store that stands at `destination` is replaced. It stays as it is where the copy fails.
-  /// - Throws: ``PersistenceError/Code/fileExists``, ``PersistenceError/Code/storeBusy`` where a store that is to be replaced is open in some
-  ///   process, or where others save faster than a store can be copied that must not be written here, and what reading and writing can throw.
+  ///   - replacing: whether a store at `destination` is replaced. It stays as it is if the copy fails.
+  /// - Throws: ``PersistenceError/Code/fileExists``; ``PersistenceError/Code/storeBusy`` if a store that is to be
+  ///   replaced is open in any process, or if this process must not write the store and others save faster than it can
+  ///   be copied; and the errors of reading and writing.
   public static func backUp(storeAt url: URL, to destination: URL, replacing: Bool = false) throws {
     _ = try SQLiteFile.inspect(atPath: url.path) { db in try SQLiteMetadata.read(from: db, path: url.path) }
     try StorePlacement(IncrementalClassFormat(Self.self), fileSystem: POSIXFileSystem()).write(
@@ -50,8 +54,8 @@ extension SQLiteStore {
     }
   }
 
-  /// Brings the write-ahead log into the file, and what a process that died has left to undo. Where somebody else has the file open in
-  /// write-ahead mode, that shows.
+  /// Copies the write-ahead log to the file, and rolls back the unfinished transaction of a process that died. If
+  /// another connection has the file open in write-ahead mode, an error is thrown.
   public static func checkpoint(storeAt path: String) throws {
     let fileSystem = POSIXFileSystem()
     let resolved = try fileSystem.resolvingSymbolicLinks(inPath: path)
@@ -59,16 +63,17 @@ extension SQLiteStore {
     try SQLiteFile.checkpoint(ofFileAt: resolved)
   }
 
-  /// The write-ahead log with what is shared of it, and the journal of a transaction.
+  /// Returns the paths of the write-ahead log, its shared memory, and the rollback journal.
   public static func sideFiles(ofStoreAt path: String) -> [String] { SQLiteLocation.sideFiles(ofFileAt: path) }
 
-  /// `.NAME_SUPPORT`, as Core Data calls it.
+  /// Returns the path of `.NAME_SUPPORT`, as Core Data names it.
   public static func supportFolder(ofStoreAt path: String) -> String? { ExternalFiles(ofStoreAt: path).supportFolder }
 
-  /// Copies a store page by page, with what its log has, and the files that its rows lead to. Others may save meanwhile; where they do so
-  /// again and again before what is needed is copied, they wait.
+  /// Copies a store page by page, including its log and the files that its rows refer to. Others may save in the
+  /// meantime; if they do so repeatedly before everything is copied, they are made to wait.
   ///
-  /// - Throws: ``PersistenceError/Code/storeBusy`` where they cannot be made to wait, since this process must not write the file.
+  /// - Throws: ``PersistenceError/Code/storeBusy`` if they cannot be made to wait, because this process must not write
+  ///   the file.
   public static func copyStore(at source: String, to path: String) throws {
     for _ in 1..<greatestAttempts {
       if try copyOnce(source, to: path) { return }
@@ -84,11 +89,11 @@ extension SQLiteStore {
     )
   }
 
-  /// False where a save came between: one that has removed a file after the copy of the database had been made, or any to a file that is read
-  /// as one that nobody writes.
+  /// Returns false if a save interfered: one that removed a file after the database was copied, or any save to a file
+  /// that is read as if nothing writes to it.
   private static func copyOnce(_ source: String, to path: String) throws -> Bool {
     let file = try SQLiteFile.open(atPath: source, isReadOnly: true)
-    // try?: the copy is made, or an error thrown; a connection that was read has nothing to lose.
+    // try?: the copy is complete or an error is thrown; a connection that only reads has nothing to lose.
     defer { try? file.close() }
     do {
       let mark = try file.mark()
@@ -109,15 +114,15 @@ extension SQLiteStore {
 // MARK: An open file
 
 extension SQLiteStore {
-  /// Rebuilds the file where the options say so, and removes files with large data that no row leads to: what a process has left that died
-  /// before it saved, or after.
+  /// Rebuilds the file if the options request it, and removes files with large data that no row refers to: those of a
+  /// process that died before or after its save.
   func tidy(_ file: SQLiteFile) throws {
     if setup.options[.sqliteManualVacuum] { try file.vacuum() }
     let files = ExternalFiles(ofStoreAt: path)
     files.removeAbandonedFiles()
-    // try?: what is left over can wait for the next time.
+    // try?: unused files can wait for the next time.
     guard let names = try? files.names(), !names.isEmpty, !mayBeOfOthers(files) else { return }
-    // try?: who writes to the file at this moment may have made files for rows to come. What is left over can wait.
+    // try?: another process that writes now may have made files for rows to come. Unused files can wait.
     try? file.write { db in
       let schema = try schema(db)
       guard schema.writeRefusals.isEmpty, schema.mirroring == nil else { return }
@@ -125,10 +130,10 @@ extension SQLiteStore {
     }
   }
 
-  /// Removes files with large data that no row leads to, unless rows of another store may: one that is taking the place of this one, or has
-  /// taken it, or shares the folder, also by a symbolic link.
+  /// Removes files with large data that no row refers to, unless rows of another store may: a store that is replacing
+  /// this one, or has replaced it, or shares the folder, also through a symbolic link.
   private func remove(_ names: Set<String>, unlessNamedIn db: Database, of file: SQLiteFile) throws {
-    // Who gives a store its place holds this lock from before its files are there until it is.
+    // A process that moves a store into place holds this lock from before its files exist until it is in place.
     let directory = PathParts.split(file.path).directory
     guard let lock = POSIXFileSystem().lockFileIfFree(atPath: directory) else { return }
     defer { lock.release() }
@@ -142,9 +147,9 @@ extension SQLiteStore {
     return files.areBehindLink || placement.isShared(files.support, files.storePath)
   }
 
-  /// Removes files that rows led to before this save or an earlier one, unless others lead there too. To look for these takes as long as the
-  /// database is, and so waits until the files that have come together have as many bytes. A failure, or the end of the store, leaves them
-  /// to the next who opens it.
+  /// Removes files that rows referred to before this save or an earlier one, unless other rows refer to them too. To
+  /// find those takes time in proportion to the size of the database, and so waits until the collected files have as
+  /// many bytes. If it fails, or the store is closed before, the files are removed when the store is opened next.
   func removeReplacedFiles(_ names: Set<String>) {
     if names.isEmpty { return }
     let files = ExternalFiles(ofStoreAt: path)
@@ -152,7 +157,7 @@ extension SQLiteStore {
       for name in names { replaced[name] = files.size(of: name) }
       return replaced
     }
-    // try?: the file stays as large as it is until the next time.
+    // try?: the files stay until the next time.
     try? withDatabase { db in
       let byteCount = try SQLiteFile.byteCount(db)
       guard replaced.values.reduce(0, +) >= byteCount else { return }
@@ -163,7 +168,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteFile {
-  /// How many bytes the database has.
+  /// Returns the size of the database in bytes.
   fileprivate static func byteCount(_ db: Database) throws -> Int {
     let (count, size) = (try Int.fetchOne(db, sql: "PRAGMA page_count"), try Int.fetchOne(db, sql: "PRAGMA page_size"))
     return (count ?? 0) * (size ?? 0)
@@ -173,7 +178,8 @@ extension SQLiteFile {
   fileprivate func vacuum() throws {
     try withoutTransaction { db in
       try db.execute(sql: "VACUUM")
-      // In write-ahead mode the new file is in the log; where somebody reads, it stays there for a while.
+      // In write-ahead mode the rebuilt file is in the log; if another connection is reading, it stays there for a
+      // while.
       _ = try Bool.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
     }
   }
@@ -182,7 +188,7 @@ extension SQLiteFile {
 // MARK: Foreign contents
 
 extension SQLiteStore {
-  /// Core Data's history, and what it has noted for CloudKit and for derived attributes.
+  /// Reports Core Data's history, and its data for CloudKit and for derived attributes.
   public static func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents {
     try SQLiteFile.inspect(atPath: path, options: options) { db in
       let catalog = try FileCatalog(db)
@@ -193,7 +199,8 @@ extension SQLiteStore {
     }
   }
 
-  /// The entities of `Z_PRIMARYKEY` but for Core Data's own, and what stands in the tables that are named as theirs. O(rows).
+  /// Counts the records of each entity in `Z_PRIMARYKEY`, except for Core Data's own, in the tables that are named
+  /// after the entities. O(rows).
   public static func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts? {
     try SQLiteFile.inspect(atPath: path, options: options) { db in
       let catalog = try FileCatalog(db)
@@ -237,13 +244,14 @@ struct EntityTree {
       countsByTable[table.name] = counts
       result.entities.append((entity.name, counts[entity.number] ?? 0))
     }
-    // As in StrayRows: rows of an entity of another table are none, since a migration leaves such rows.
+    // As in StrayRows: rows of an entity of another table are not counted, because a migration leaves such rows.
     let known = Set(try EntityNumbers.all(in: db))
     for (number, count) in countsByTable.values.joined() where !known.contains(number) { result.strayCount += count }
     return result
   }
 
-  /// How many rows a table has by the number of their entity. What is no number is counted as 0, which no entity has.
+  /// Returns the number of rows of a table, by the number of their entity. A number that is not an integer is counted
+  /// as 0, which no entity has.
   private func rows(of table: FileCatalog.Table, _ db: Database) throws -> [Int: Int] {
     let sql = "SELECT Z_ENT, count(*) FROM \(SQLiteName.quoted(table.name)) GROUP BY Z_ENT"
     return try Row.fetchAll(db, sql: sql).reduce(into: [:]) { counts, row in
@@ -251,7 +259,8 @@ struct EntityTree {
     }
   }
 
-  /// The topmost superentity, whose table has the records of its subentities; nil if the file names a superentity that it does not list.
+  /// Returns the root entity, whose table contains the records of its subentities; nil if the file names a superentity
+  /// that it does not list.
   func root(of entity: Entity) -> Entity? {
     var entity = entity
     for _ in entities {

@@ -4,10 +4,11 @@ import HeartwoodModel
 public import HeartwoodStore
 import Synchronization
 
-// A file's history is in Core Data's own tables, so that applications of both follow it.
+// A file's history is in Core Data's own tables, so that applications of both frameworks can follow it.
 
 extension SQLiteStore: HistoryKeepingStore {
-  /// Which transactions there are; nil for a file without the tables, and for one whose tables are of an unknown form.
+  /// Returns the range of the transactions; nil for a file without the tables, and for one whose tables have an unknown
+  /// form.
   public func historyExtent() throws -> HistoryExtent? {
     try withDatabase { db in
       guard let tables = try historyTables(db) else { return nil }
@@ -21,7 +22,7 @@ extension SQLiteStore: HistoryKeepingStore {
     }
   }
 
-  /// Makes the tables, in the newest form that is known.
+  /// Creates the tables, in the newest known form.
   public func beginHistory(after number: Int64) throws {
     try withDatabase { db in
       if let tables = try historyTables(db) {
@@ -48,7 +49,7 @@ extension SQLiteStore: HistoryKeepingStore {
     }
   }
 
-  /// Reads transactions, whoever wrote them.
+  /// Reads the transactions after a number, whether Heartwood or Core Data wrote them.
   public func transactions(after number: Int64) throws -> [RecordedTransaction] {
     try withDatabase { db in
       guard let tables = try historyTables(db) else { return [] }
@@ -56,7 +57,7 @@ extension SQLiteStore: HistoryKeepingStore {
     }
   }
 
-  /// Counts rows.
+  /// Counts the transactions after a number.
   public func transactionCount(after number: Int64) throws -> Int {
     try withDatabase { db in
       guard try historyTables(db) != nil else { return 0 }
@@ -79,11 +80,11 @@ extension SQLiteStore: HistoryKeepingStore {
     }
   }
 
-  /// Deletes rows. Texts that only these had stay, as Core Data leaves them.
+  /// Deletes the rows of transactions. Texts that only these rows used stay, as Core Data leaves them.
   public func deleteHistory(through number: Int64) throws {
     try withDatabase { db in
       guard let tables = try historyTables(db) else { return }
-      // No number is given again once its row is gone.
+      // No number is used again after its row is deleted.
       try db.execute(
         sql:
           "UPDATE Z_PRIMARYKEY SET Z_MAX = max(Z_MAX, ifnull((SELECT max(Z_PK) FROM ATRANSACTION), 0)) WHERE Z_ENT = ?",
@@ -103,7 +104,8 @@ extension SQLiteStore: HistoryKeepingStore {
     )
   }
 
-  /// The tables of the history that the transaction which is under way sees. Others may have made them since the file was opened.
+  /// Returns the history tables that the current transaction sees. Another process may have created them since the file
+  /// was opened.
   func historyTables(_ db: Database) throws -> HistoryTables? {
     guard try HistoryTables.exist(in: db) else { return nil }
     if case .none = try schema(db).history { connection.withLock { $0?.schema = nil } }

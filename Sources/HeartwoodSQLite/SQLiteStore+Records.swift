@@ -6,7 +6,7 @@ import Synchronization
 // MARK: Records
 
 extension SQLiteStore {
-  /// The metadata as they are in the file.
+  /// Returns the metadata that is in the file.
   public func metadata() throws -> StoreMetadata {
     try withDatabase { db in try SQLiteMetadata.read(from: db, path: path).metadata }
   }
@@ -21,7 +21,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Reads records by their keys: those that lie near each other together.
+  /// Reads records by their keys: keys that are close to each other are read together.
   public func load(_ references: [ReferenceID], of entity: EntityDescription, into loader: StoreLoader) throws {
     try withDatabase { db in
       let keys = references.compactMap { reference -> Int64? in
@@ -44,7 +44,7 @@ extension SQLiteStore {
     return reader
   }
 
-  /// Calls `body`, which reads a table, and lets an error of damaged pages say which table.
+  /// Calls `body`, which reads a table, and adds the table to an error about damaged pages.
   func tellingDamage<Result>(_ placement: EntityPlacement, _ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -53,13 +53,13 @@ extension SQLiteStore {
     }
   }
 
-  /// Counts the rows.
+  /// Counts the rows of the entity.
   public func count(of entity: EntityDescription) throws -> Int {
     try withDatabase { db in try count(placement(of: entity, db), passingOverOthers: true, db) }
   }
 
-  /// Counts the rows of the whole table where it is the entity's alone: for these the shortest index is enough. A migration may have left
-  /// rows of others there.
+  /// Counts all rows of the table if it belongs to the entity alone: the shortest index is enough for that. A migration
+  /// may have left rows of other entities there.
   public func estimatedCount(of entity: EntityDescription) throws -> Int {
     try withDatabase { db in
       let placement = try placement(of: entity, db)
@@ -73,7 +73,7 @@ extension SQLiteStore {
     return try Int.fetchOne(try db.cachedStatement(sql: query + condition)) ?? 0
   }
 
-  /// Writes changes.
+  /// Writes the changes of a save.
   public func save(_ changes: ChangeSet, over contents: StoreContents) throws {
     try withDatabase { db in
       try RecordWriter(schema: try schema(db), contents: contents, path: path, db: db, externals: externals).write(
@@ -82,7 +82,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Writes metadata; what Core Data has noted beside them stays.
+  /// Writes the metadata; Core Data's own entries are kept.
   public func saveMetadata(_ metadata: StoreMetadata) throws {
     try withDatabase { db in
       var row = try SQLiteMetadata.read(from: db, path: path)
@@ -94,11 +94,11 @@ extension SQLiteStore {
 
 // MARK: Links
 
-// A file keeps a relationship and its inverse as one: in the column of the to-one side, or as rows of both keys. A pair of to-one
-// relationships has a column each.
+// A file stores a relationship and its inverse as one: in the column of the to-one side, or as rows with both keys. A
+// pair of to-one relationships has one column each.
 
 extension SQLiteSchema {
-  /// The relationships that are kept as one with their inverses.
+  /// The relationships that are stored as one with their inverses.
   var sharedRelationships: [(RelationshipSide, RelationshipSide)] {
     var pairs: [(RelationshipSide, RelationshipSide)] = []
     var seen: Set<RelationshipSide> = []
@@ -107,7 +107,7 @@ extension SQLiteSchema {
       for ordinal in placement.properties.indices.dropFirst(inheritedCount) {
         let side = RelationshipSide(placement.entity, ordinal)
         guard !seen.contains(side), let inverse = sharedInverse(of: placement, ordinal) else { continue }
-        // Both sides of a join are the same pair, and a to-one relationship is not asked.
+        // Both sides of a join are the same pair, and to-one relationships are skipped.
         seen.insert(inverse)
         pairs.append((side, inverse))
       }
@@ -117,8 +117,9 @@ extension SQLiteSchema {
 }
 
 extension SQLiteSchema {
-  /// The relationship that is kept where the to-many relationship `ordinal` of an entity is; nil where there is none. Models from elsewhere
-  /// may name an inverse that leads to another entity: then neither can be told from the other.
+  /// Returns the relationship that is stored in the same place as the to-many relationship `ordinal` of an entity; nil
+  /// if there is none. Models from other sources may name an inverse whose destination is another entity: the two then
+  /// cannot be distinguished.
   fileprivate func sharedInverse(of placement: EntityPlacement, _ ordinal: Int) -> RelationshipSide? {
     guard let target = placement.entity.relationshipTargets[ordinal], let destination = entities[target.entityOrdinal]
     else { return nil }
@@ -137,17 +138,19 @@ extension SQLiteSchema {
 }
 
 extension EntityDescription {
-  /// Whether one of both inherits from the other, or they are the same.
+  /// Returns whether one of the two inherits from the other, or they are the same.
   fileprivate func isRelated(to other: EntityDescription) -> Bool { isKind(of: other) || other.isKind(of: self) }
 }
 
 // MARK: Keys of new records
 
 extension SQLiteStore {
-  /// How many keys are taken from the file at once, so that few saves of single records wait for a second one.
+  /// The number of keys that are reserved in the file at once, so that few saves of single records need a second
+  /// reservation.
   private static let leastReservation = 64
 
-  /// Keys that no other record of the entity's table has or will have, in whatever process: the file's count of them is raised at once.
+  /// Returns keys that no other record of the entity's table has or will have, in any process: the file's key counter
+  /// is raised at once.
   public func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID] {
     let root = try withDatabase { db in try placement(of: entity, db).rootNumber }
     let kept = reservedKeys.withLock { $0[root] } ?? 0..<0
@@ -156,7 +159,7 @@ extension SQLiteStore {
     let added = try writing { db in try Self.raise(by: wanted, root, db, path) }
     let keys = kept.upperBound == added.lowerBound ? kept.lowerBound..<added.upperBound : added
     if keys.count >= count { return take(count, of: keys, root) }
-    // Another process has taken keys in between: what was kept is used up first.
+    // Another process has reserved keys in between: the remaining keys are used first.
     return kept.map { .integer($0) } + take(count - kept.count, of: added, root)
   }
 
@@ -166,13 +169,13 @@ extension SQLiteStore {
     return taken.map { .integer($0) }
   }
 
-  /// Calls `body` in the transaction that is under way, or in one of its own.
+  /// Calls `body` in the current transaction, or in a new one.
   private func writing<Result>(_ body: (Database) throws -> Result) throws -> Result {
     if transaction != nil { return try withDatabase(body) }
     return try saving { try withDatabase(body) }
   }
 
-  /// Raises the count of keys in `Z_PRIMARYKEY`, and gives those that it was raised by.
+  /// Raises the key counter in `Z_PRIMARYKEY`, and returns the reserved keys.
   private static func raise(by count: Int, _ root: Int, _ db: Database, _ path: String) throws -> Range<Int64> {
     let last = try Int64.fetchOne(db, sql: "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", arguments: [root]) ?? 0
     let (end, overflow) = last.addingReportingOverflow(Int64(count))

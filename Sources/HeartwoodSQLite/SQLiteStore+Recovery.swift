@@ -4,24 +4,26 @@ public import HeartwoodStore
 import Synchronization
 
 extension SQLiteStore {
-  /// True.
+  /// Always `true`: a model can be recovered from the tables of a file.
   public static var recoversModels: Bool { true }
 
-  /// Makes a model of the tables of the store at `url`, for a file whose model nobody has any more.
+  /// Makes a model from the tables of the store at `url`, for a file whose model is lost.
   ///
-  /// Entities, their inheritance and the names of attributes and relationships are those of the file, in small letters if nothing there tells
-  /// how they are written. Types are told by columns and values: an attribute of 16, 32 or 64 bits is `integer64`. The file does not tell how
-  /// to-many relationships are called whose inverse leads to one object, nor which values are required, defaults, delete rules and class names.
+  /// The file provides the entities, their inheritance and the names of attributes and relationships, in lower case if
+  /// nothing in it shows their spelling. Types are derived from columns and values: an attribute of 16, 32 or 64 bits
+  /// is `integer64`. The file does not contain the names of to-many relationships whose inverse is to one, nor which
+  /// values are required, defaults, delete rules and class names.
   ///
-  /// The file is only read, in O(rows). A store is opened with the model for reading: its version hashes are others than the model's, and so a
-  /// save throws ``PersistenceError/Code/storeReadOnly``. A new store may be made with the model, such as by converting the old one.
+  /// The file is only read, in O(rows). With the model, a store can be opened for reading: its version hashes differ
+  /// from the model's, and so a save throws ``PersistenceError/Code/storeReadOnly``. A new store can be made with the
+  /// model, for example by converting the old one.
   ///
-  /// - Throws: ``PersistenceError/Code/fileMalformed`` if the file is no store of Core Data.
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` if the file is not a Core Data store.
   public static func recoverModel(ofStoreAt url: URL) throws -> RecoveredModel {
     try recoveredModel(ofStoreAt: url.path, options: StoreOptions())
   }
 
-  /// ``recoverModel(ofStoreAt:)``.
+  /// Makes a model from the tables of the store at `path`, as ``recoverModel(ofStoreAt:)`` does.
   public static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel? {
     try recoveredModel(ofStoreAt: path, options: options)
   }
@@ -34,7 +36,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Refuses to write a file with a model that was recovered from it.
+  /// Checks that the model was not recovered from the file, and otherwise refuses to write to it.
   func checkIsOfModel() throws(PersistenceError) {
     guard connection.withLock({ $0?.isOfOtherModel ?? false }) else { return }
     throw PersistenceError(

@@ -6,10 +6,10 @@ import Synchronization
 // MARK: Transactions
 
 extension SQLiteStore {
-  /// The database that a transaction is of.
+  /// The database within a transaction.
   ///
-  /// `@unchecked Sendable`: it is set only while the closure of ``SQLiteFile/read(_:)`` or ``SQLiteFile/write(_:)`` runs, which is given
-  /// the database; and what uses it is called by that closure, one call at a time.
+  /// `@unchecked Sendable`: it is set only while the closure of ``SQLiteFile/read(_:)`` or ``SQLiteFile/write(_:)``
+  /// runs, which receives the database; that closure makes all calls that use it, one at a time.
   struct Transaction: @unchecked Sendable {
     let database: Database
     /// The state of the file that the transaction sees.
@@ -18,31 +18,32 @@ extension SQLiteStore {
     let isAlone: Bool
   }
 
-  /// A transaction that has written all that it has to write, and waits for the disk. Others read what was there before it.
+  /// A transaction that has written all its changes, and waits for the disk. Others read the state before it.
   struct Commit: Sendable {
-    /// The state of the file before it, to the connection that writes.
+    /// The state of the file before the transaction, as the writing connection numbers it.
     let mark: UInt64
-    /// The same to the connection that reads.
+    /// The same state, as the reading connection numbers it.
     let readerMark: UInt64
   }
 
-  /// The number that SQLite gives to the state of the file as other connections have left it: the one that the transaction which is under
-  /// way sees.
+  /// Returns SQLite's number for the state of the file that the current transaction sees, as other connections have
+  /// left it.
   public func dataVersion() throws -> UInt64 {
     if let transaction { return transaction.mark }
-    // Nobody else can write meanwhile.
+    // No other connection can write in the meantime.
     if let commit { return commit.mark }
     return try file().mark()
   }
 
-  /// How often reading begins anew where others save meanwhile.
+  /// The maximum number of times that reading is started again because others save in the meantime.
   static let greatestAttempts = 5
-  /// The mark of a state that nobody can tell. It differs from all others, also from that of another such state, so that what was read is
-  /// read anew.
+  /// Returns the mark of a state that cannot be identified. It differs from all other marks, also from that of another
+  /// such state, so that the data is read again.
   private func unknownMark() -> UInt64 { leastUnknownMark.wrappingSubtract(1, ordering: .relaxed).newValue }
 
-  /// Reads in one transaction, which is of the moment that ``dataVersion()`` tells. Where reading fails, or a file with large data is
-  /// missing, and another process has saved meanwhile, whose save may have removed a file that rows of the transaction lead to, it begins anew.
+  /// Reads in one transaction, in the state that ``dataVersion()`` reports. Reading is started again if it fails or a
+  /// file with large data is missing, and another process has saved in the meantime: its save may have removed a file
+  /// that rows of the transaction refer to.
   public func reading<Result>(_ body: () throws -> Result) throws -> Result {
     let file = try file()
     if let commit { return try beside(commit) { db in try within(db, commit.mark, isAlone: true, body) } }
@@ -58,14 +59,15 @@ extension SQLiteStore {
     return try file.read { db in try within(db, unknownMark(), body) }
   }
 
-  /// Saves in one transaction, for which no other writer is let in.
+  /// Saves in one transaction, during which no other connection can write.
   public func saving<Result>(_ body: () throws -> Result) throws -> Result {
     try saving(body, beforeCommit: { _ in }, afterCommit: {})
   }
 
   /// - Parameters:
-  ///   - beforeCommit: called with the transaction once all is written, when only the disk is to be waited for.
-  ///   - afterCommit: called when the transaction has ended, also where it has failed.
+  ///   - beforeCommit: called with the transaction after everything is written, when only the disk remains to be waited
+  ///     for.
+  ///   - afterCommit: called when the transaction has ended, also if it failed.
   func saving<Value>(
     _ body: () throws -> Value,
     beforeCommit: (Transaction) -> Void,
@@ -89,7 +91,7 @@ extension SQLiteStore {
       }
     } catch {
       externals.rollBack(isUndone: !isComplete)
-      // Keys that the transaction took are the file's again.
+      // The keys that the transaction reserved are available in the file again.
       reservedKeys.withLock { $0 = [:] }
       connection.withLock { if $0?.hasBegunHistory == true { $0?.schema = nil } }
       throw error
@@ -99,7 +101,7 @@ extension SQLiteStore {
     return value
   }
 
-  /// - Throws: ``PersistenceError/Code/storeReadOnly`` with all reasons why the file is not written.
+  /// - Throws: ``PersistenceError/Code/storeReadOnly`` with all reasons why the file must not be written.
   private func checkIsWritable(_ schema: SQLiteSchema) throws(PersistenceError) {
     let mirroring = setup.options[.sqliteAllowsMirroredChanges] ? nil : schema.mirroring
     let reasons = schema.writeRefusals + [mirroring].compactMap(\.self)
@@ -132,7 +134,7 @@ extension SQLiteStore {
     return try body()
   }
 
-  /// Calls `body` with the database of the transaction, or of one for it alone.
+  /// Calls `body` with the database of the current transaction, or of a new one.
   func withDatabase<Result>(_ body: (Database) throws -> Result) throws -> Result {
     if let transaction {
       do {
@@ -145,10 +147,10 @@ extension SQLiteStore {
     return try file().read(body)
   }
 
-  /// The transaction that is under way.
+  /// The current transaction.
   var transaction: Transaction? { connection.withLock { $0?.transaction } }
 
-  /// Where everything is in the file.
+  /// Returns the schema: the tables and columns of all entities and properties in the file.
   func schema(_ db: Database) throws -> SQLiteSchema {
     if let schema = connection.withLock({ $0?.schema }) { return schema }
     var schema = try SQLiteSchema.existing(in: db, model: setup.model, entities: setup.entities, path: path)
@@ -165,7 +167,8 @@ extension SQLiteStore {
 // MARK: Snapshots
 
 extension SQLiteStore {
-  /// A store that reads the file as it is now, whatever is saved; nil without a write-ahead log, and for a model with large data in files beside the store: a save may remove these.
+  /// Returns a store that reads the file as it is now, whatever is saved later. Nil if there is no write-ahead log, or
+  /// if the model has large data in files beside the store, because a save may remove these.
   public func snapshot() throws -> (any IncrementalStore)? {
     let hasFiles = setup.entities.contains { entity in
       entity.properties.contains { $0.attribute?.allowsExternalBinaryDataStorage == true }
@@ -186,11 +189,11 @@ extension SQLiteStore {
 
 // MARK: Committing
 
-// In write-ahead mode readers need not wait for a writer: until its transaction is in the log, they see the file as it was. The disk is what a
-// save waits for longest, so it is then that others are let in.
+// In write-ahead mode readers need not wait for a writer: until its transaction is in the log, they see the file as it
+// was. A save waits for the disk longest, and others can read during that time.
 
 extension SQLiteStore {
-  /// Saves, and lets others read while the log is written to the disk.
+  /// Saves, and allows others to read while the log is written to the disk.
   public func saving<Result>(
     _ body: () throws -> Result,
     release: () -> Void,
@@ -207,32 +210,33 @@ extension SQLiteStore {
     }
   }
 
-  /// What readers have to know of a transaction that is about to be committed; nil where they have to wait for it.
+  /// Returns the information that readers need about a transaction that is about to be committed; nil if they have to
+  /// wait for it.
   private func commit(of transaction: Transaction) -> Commit? {
-    // try?: if it cannot be known, readers wait for the commit.
+    // try?: if the marks cannot be read, readers wait for the commit.
     guard let file = try? file(), isLogged(transaction.database),
-      // Nobody can save between this and the commit.
+      // No other connection can save between this and the commit.
       let readerMark = try? file.readerMark()
     else { return nil }
     return Commit(mark: transaction.mark, readerMark: readerMark)
   }
 
-  /// Whether the file has a write-ahead log. It stays so as long as the file is open.
+  /// Returns whether the file has a write-ahead log. This does not change while the file is open.
   private func isLogged(_ db: Database) -> Bool {
     if let known = connection.withLock({ $0?.isLogged }) { return known }
-    // try?: if it cannot be known, readers wait for the commit.
+    // try?: if the mode cannot be read, readers wait for the commit.
     let mode = try? String.fetchOne(db, sql: "PRAGMA journal_mode")
     let isLogged = mode?.lowercased() == SQLiteJournalMode.writeAheadLog.rawValue.lowercased()
     connection.withLock { $0?.isLogged = isLogged }
     return isLogged
   }
 
-  /// The transaction that waits for the disk, where there is one that others read beside.
+  /// The transaction that waits for the disk, if others can read beside it.
   var commit: Commit? { connection.withLock { $0?.commit } }
 
   /// Reads the file as it was before a transaction that waits for the disk.
   ///
-  /// - Throws: `SaveIsVisible` where that has come there meanwhile.
+  /// - Throws: `SaveIsVisible` if the transaction has become visible in the meantime.
   func beside<Value>(_ commit: Commit, _ body: (Database) throws -> Value) throws -> Value {
     let value: Value? = try file().read(atReaderMark: commit.readerMark, body)
     guard let value else { throw SaveIsVisible() }

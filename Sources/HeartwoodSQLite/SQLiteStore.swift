@@ -3,15 +3,17 @@ public import HeartwoodModel
 public import HeartwoodStore
 import Synchronization
 
-/// Core Data's own SQLite files: an application's files are opened, read, edited and saved as they are.
+/// A store in Core Data's own SQLite format: it opens, reads, edits and saves an application's files as they are.
 ///
-/// Changes are written row by row, in a transaction that is on the disk when the save returns. Other processes may have the file open at
-/// the same time; what they save shows with the next fetch. A file that has Core Data's history goes on with it, whoever saves; one that Core Data
-/// mirrors to CloudKit can be read, and is refused for writing with the reason.
+/// Changes are written row by row, in a transaction that is on the disk when the save returns. Other processes may have
+/// the file open at the same time; their saves are visible to the next fetch. If a file has Core Data's history, each
+/// save adds to it. A file that Core Data mirrors to CloudKit can be read, but is written only with the option
+/// ``StoreOptionKey/sqliteAllowsMirroredChanges``; otherwise the error of the save gives the reason.
 ///
-/// `Formats/SQLite/README.md` in the repository says what is read and written.
+/// `Formats/SQLite/README.md` in the repository describes the data that is read and written.
 public final class SQLiteStore: IncrementalStore, StoreClass {
-  /// What is kept how: all attribute types, decimal numbers as long as a real holds them.
+  /// The capabilities of the format: it keeps all attribute types, and decimal numbers as far as a real can represent
+  /// them.
   public static let typeDescription = StoreTypeDescription(
     type: .sqlite,
     displayName: "SQLite",
@@ -28,18 +30,19 @@ public final class SQLiteStore: IncrementalStore, StoreClass {
   let setup: StoreSetup
   let path: String
   let connection = Mutex<Connection?>(nil)
-  /// The last number that a state was given which nobody can tell: far from those of SQLite, and each less than the one before.
+  /// The last mark of a state that could not be identified: far from SQLite's numbers, and each less than the one
+  /// before.
   let leastUnknownMark = Atomic<UInt64>(.max)
-  /// Keys that were taken from the file for records to come, by the number of the topmost entity.
+  /// Reserved keys for new records, by the number of the root entity.
   let reservedKeys = Mutex<[Int: Range<Int64>]>([:])
-  /// The files with large data that saves have replaced, and that are still there.
+  /// The files with large data that saves have replaced, and that still exist.
   let replacedFiles = Mutex<[String: Int]>([:])
   /// The files with large data that could not be read.
   let missingFiles = MissingFiles()
-  /// What the transaction that is under way does to the files with large data.
+  /// The changes of the current transaction to the files with large data.
   let externals: ExternalChanges
 
-  /// Makes a store that has a file.
+  /// Creates a store that has a file, without opening it.
   public init(_ setup: StoreSetup) throws {
     guard let path = setup.path else {
       throw PersistenceError(
@@ -58,10 +61,11 @@ public final class SQLiteStore: IncrementalStore, StoreClass {
 // MARK: Without opening
 
 extension SQLiteStore {
-  /// True: the key of the record at one end, or a row of both keys, is all that there is.
+  /// Always `true`: a relationship and its inverse are stored once, as the key of the record at one end or as a row of
+  /// both keys.
   public var storesInversesOnce: Bool { true }
 
-  /// Whether it is an SQLite database; whether it is Core Data's shows when it is read.
+  /// Returns whether it is an SQLite database. Whether it is one of Core Data's is known only when it is read.
   public static func recognizes(prefix: [UInt8]) -> Bool { prefix.starts(with: Array("SQLite format 3\0".utf8)) }
 
   /// Reads the metadata without the records.
@@ -71,12 +75,12 @@ extension SQLiteStore {
     }
   }
 
-  /// The model that Heartwood, or else Core Data, has put into the file.
+  /// Reads the model that Heartwood, or else Core Data, wrote to the file.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     try model(atPath: file.path, options: options)
   }
 
-  /// The version of the framework that wrote the file, as it calls itself.
+  /// Returns the version of the framework that wrote the file, as the file states it.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
     try SQLiteFile.inspect(atPath: file.path, options: options) { db in
       let members = try SQLiteMetadata.read(from: db, path: file.path).frameworkMembers
@@ -93,7 +97,7 @@ extension SQLiteStore {
 #endif
 
 extension StoreType {
-  /// Core Data's own SQLite files.
+  /// A store in Core Data's own SQLite format.
   public static let sqlite: StoreType = "SQLite"
 }
 
@@ -102,28 +106,28 @@ extension StoreType {
 // MARK: Connecting
 
 extension SQLiteStore {
-  /// An open file, and what of it is known.
+  /// An open file, and the information that was read from it.
   struct Connection: Sendable {
     let file: SQLiteFile
-    /// The store's identifier, as it was when the file was opened.
+    /// The store's identifier when the file was opened.
     var storeIdentifier: UUID?
-    /// Whether the model was recovered, and the file is of another.
+    /// Whether the model was recovered, and the file was written with another one.
     var isOfOtherModel = false
-    /// Where everything is; nil until something is looked for.
+    /// The tables and columns of the file; nil until they are needed.
     var schema: SQLiteSchema?
-    /// What reads records, by the ordinal of their entity.
+    /// The record readers, by the ordinal of their entity.
     var readers: [Int: RecordReader] = [:]
-    /// The database within a transaction; nil outside of one.
+    /// The current transaction; nil outside of one.
     var transaction: Transaction?
-    /// The transaction that waits for the disk, where others read beside it.
+    /// The transaction that waits for the disk, if others can read beside it.
     var commit: Commit?
-    /// Whether the file has a write-ahead log; nil until somebody asks.
+    /// Whether the file has a write-ahead log; nil until it is needed.
     var isLogged: Bool?
-    /// Whether the transaction that is under way has made the tables of the history.
+    /// Whether the current transaction has created the history tables.
     var hasBegunHistory = false
   }
 
-  /// Opens the file; nil where there is none, or one without a byte.
+  /// Opens the file; returns nil if there is none, or if it is empty.
   public func connect() throws -> StoreMetadata? {
     guard let status = try POSIXFileSystem().status(atPath: path), status.size > 0 || !status.isRegularFile else {
       return nil
@@ -145,13 +149,13 @@ extension SQLiteStore {
       if !file.isReadOnly, !isOfOtherModel { try tidy(file) }
       return metadata
     } catch {
-      // What is closed in order leaves nothing beside the file.
+      // A connection that is closed properly leaves no file beside the store.
       disconnect()
       throw error
     }
   }
 
-  /// Makes the file, with all tables and no record, and opens it. Where a symbolic link leads to its place, the link stays.
+  /// Creates the file with all tables and no records, and opens it. If its path is a symbolic link, the link stays.
   public func create(_ metadata: StoreMetadata) throws {
     let target = try POSIXFileSystem().resolvingSymbolicLinks(inPath: path)
     try removeEmptyFile(atPath: target)
@@ -167,7 +171,7 @@ extension SQLiteStore {
     _ = try connect()
   }
 
-  /// Makes room for the file, unless another process has filled it meanwhile.
+  /// Removes an empty file, unless another process has filled it in the meantime.
   private func removeEmptyFile(atPath path: String) throws {
     let fileSystem = POSIXFileSystem()
     guard let lock = try fileSystem.lockFile(atPath: path) else { return }
@@ -180,7 +184,7 @@ extension SQLiteStore {
   /// Closes the file.
   public func disconnect() {
     let open = connection.withLock { $0.take() }
-    // try?: where it cannot be closed in order, the system closes it, and SQLite puts the rest right when it is opened again.
+    // try?: if it cannot be closed, the system closes it, and SQLite repairs the rest when it is opened again.
     try? open?.file.close()
   }
 

@@ -12,8 +12,8 @@ import Synchronization
 
 /// The functions of libpq, PostgreSQL's client library, which is opened when the first store needs it.
 ///
-/// The library is not linked: a program that never opens such a store neither needs it nor loads the libraries behind it. This is the only place
-/// that knows the names and the types of its functions, which are those of `libpq-fe.h`.
+/// The library is not linked, so a program that never opens a PostgreSQL store neither needs libpq nor loads the
+/// libraries it depends on. Only this file knows the names and types of its functions, which are those of `libpq-fe.h`.
 struct LibPQ: Sendable {
   typealias Text = UnsafePointer<CChar>
   typealias Texts = UnsafePointer<UnsafePointer<CChar>?>
@@ -71,7 +71,7 @@ struct LibPQ: Sendable {
 extension LibPQ {
   private static let opened = Mutex<[String: LibPQ]>([:])
 
-  /// The names under which the library is found, or the paths where package managers put it.
+  /// The names under which the library is found, and the paths at which package managers install it.
   static var names: [String] {
     #if canImport(Darwin)
       [
@@ -84,9 +84,9 @@ extension LibPQ {
     #endif
   }
 
-  /// The library, opened if it is not yet. It stays open as long as the process runs.
+  /// Returns the library, and opens it if necessary. It stays open until the process ends.
   ///
-  /// - Parameter path: where the library is; nil means where the system finds it.
+  /// - Parameter path: the path of the library; nil means that the system searches for it.
   /// - Throws: ``PersistenceError/Code/capabilityMissing`` if it is not installed.
   static func open(atPath path: String? = nil) throws(PersistenceError) -> LibPQ {
     let names = path.map { [$0] } ?? names
@@ -111,11 +111,11 @@ extension LibPQ {
     )
   }
 
-  /// Nil if a function is missing: the library is older than PostgreSQL 9.2, or another one.
+  /// Returns nil if a function is missing: the library is older than PostgreSQL 9.2, or is not libpq.
   private init?(_ handle: UnsafeMutableRawPointer) {
-    /// The function called `name`, with the type that it is used with.
+    /// Returns the function called `name`, with the type it is called with.
     func function<Function>(_ name: String) -> Function? {
-      // A pointer to a C function is as large as any pointer, and the types above are those of the header.
+      // A pointer to a C function is as large as any pointer, and the types above match the header.
       dlsym(handle, name).map { unsafeBitCast($0, to: Function.self) }
     }
     guard let connect: ConnectFunction = function("PQconnectdbParams"),
@@ -218,7 +218,7 @@ extension LibPQ {
 // MARK: Codes
 
 extension LibPQ {
-  /// What `resultStatus` returns.
+  /// The values that `resultStatus` returns.
   enum ResultStatus {
     static let commandDone: CInt = 1
     static let hasRows: CInt = 2
@@ -226,12 +226,12 @@ extension LibPQ {
     static let copyIn: CInt = 4
   }
 
-  /// What `transactionStatus` returns.
+  /// The values that `transactionStatus` returns.
   enum TransactionStatus {
     static let idle: CInt = 0
   }
 
-  /// What `resultErrorField` takes.
+  /// The fields that `resultErrorField` takes.
   enum ErrorField {
     static let state = CInt(UInt8(ascii: "C"))
     static let message = CInt(UInt8(ascii: "M"))
@@ -239,7 +239,7 @@ extension LibPQ {
     static let table = CInt(UInt8(ascii: "t"))
   }
 
-  /// The format of parameters and results.
+  /// The format code of binary parameters and results.
   static let binary: CInt = 1
 
   /// What `status` returns for a connection that can be used.

@@ -1,20 +1,21 @@
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// One connection to a server, on which one statement runs at a time. Its methods wait for the server.
+/// One connection to a server, which runs one statement at a time. Its methods block until the server answers.
 ///
-/// `@unchecked Sendable`: libpq lets any thread use a connection, one at a time, and so does the framework with the store that owns it. Only
-/// ``cancel()`` may be called beside others: what it reads is made with the connection and never changes, and libpq allows it.
+/// `@unchecked Sendable`: libpq allows a connection to be used by any thread, one at a time, and the framework does so
+/// with the store that owns it. Only ``cancel()`` may be called concurrently: the data it reads is created with the
+/// connection and never changes, and libpq allows the call.
 final class PostgreSQLConnection: @unchecked Sendable {
   private let library: LibPQ
   private let connection: OpaquePointer
   private let cancellation: OpaquePointer?
   private let observer: PostgreSQLStatementObserver?
-  /// The names of the statements that the server has prepared, by their text, and the texts in the order in which they were prepared.
+  /// The names of the prepared statements on the server, by their text, and the texts in order of preparation.
   private var prepared: [String: String] = [:]
   private var preparedTexts: [String] = []
   private var preparedCount = 0
-  /// So many prepared statements are kept: each takes memory of the server.
+  /// The maximum number of prepared statements that are kept: each takes memory on the server.
   private static let greatestPreparedCount = 256
 
   init(_ location: PostgreSQLLocation, options: StoreOptions) throws {
@@ -24,7 +25,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
     connection = try Self.connect(library, location.connectionParameters(options))
     cancellation = library.getCancel(connection)
     _ = library.setNoticeProcessor(connection, { _, _ in }, nil)
-    // From here on the connection is closed by `deinit`, also if this throws.
+    // From here on `deinit` closes the connection, also if this throws.
     try execute(Self.settings(options))
   }
 
@@ -38,7 +39,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
   {
     let pairs = parameters.sorted { $0.key < $1.key }
     let connection = withTexts(pairs.map(\.key)) { keywords in
-      // The database may not be a connection string of its own, in which a password could stand.
+      // The database name must not be parsed as a connection string, which could contain a password.
       withTexts(pairs.map(\.value)) { values in library.connect(keywords, values, 0) }
     }
     guard let connection else {
@@ -49,7 +50,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
     throw connectionError(text(library.errorMessage(connection)))
   }
 
-  /// Calls `body` with C's form of an array of texts, which ends with a null pointer.
+  /// Calls `body` with a C array of strings, which ends with a null pointer.
   private static func withTexts<Result>(_ texts: [String], _ body: (LibPQ.Texts?) throws -> Result)
     rethrows -> Result
   {
@@ -66,8 +67,8 @@ final class PostgreSQLConnection: @unchecked Sendable {
     }
   }
 
-  /// libpq tells no state of a connection that was not made: what the server has said is known by its words, which are English unless the server
-  /// was told otherwise.
+  /// libpq reports no SQLSTATE if a connection could not be made. The state is derived from the text of the server's
+  /// message, which is English unless the server is configured otherwise.
   private static func connectionError(_ message: String) -> PostgreSQLError {
     let states = [
       ("password authentication failed", "28P01"), ("no password supplied", "28P01"),
@@ -113,19 +114,19 @@ final class PostgreSQLConnection: @unchecked Sendable {
 }
 
 extension PostgreSQLConnection {
-  /// Whether the connection was lost, so that another one has to be made.
+  /// Whether the connection was lost and has to be made again.
   var isLost: Bool { library.status(connection) != LibPQ.connectionOK }
 
-  /// Whether no transaction is under way.
+  /// Whether no transaction is in progress.
   var isIdle: Bool { library.transactionStatus(connection) == LibPQ.TransactionStatus.idle }
 
-  /// The server's version: 150020 is 15.20.
+  /// The server's version: 150020 means 15.20.
   var serverVersion: Int { Int(library.serverVersion(connection)) }
 
-  /// Asks the server to stop the statement that runs, which then fails with the state 57014. It may be called on any thread.
+  /// Asks the server to cancel the running statement, which then fails with the state 57014. Any thread may call it.
   func cancel() {
     var message = [CChar](repeating: 0, count: 256)
-    // What cannot be stopped goes on to its end or to its time-out.
+    // A statement that cannot be cancelled runs to its end or to its time-out.
     _ = library.cancel(cancellation, &message, CInt(message.count))
   }
 }
@@ -133,14 +134,14 @@ extension PostgreSQLConnection {
 // MARK: Statements
 
 extension PostgreSQLConnection {
-  /// Runs statements without parameters, one after the other, and returns the result of the last one, in text.
+  /// Runs statements without parameters, one after the other, and returns the result of the last one in text format.
   @discardableResult
   func execute(_ text: String) throws -> PostgreSQLResult {
     observer?.observe(text)
     return try checked(text.withCString { library.execute(connection, $0) })
   }
 
-  /// Runs one statement, which is prepared the first time, and returns its result in binary.
+  /// Runs one statement, which is prepared on first use, and returns its result in binary format.
   @discardableResult
   func run(_ text: String, _ parameters: [PostgreSQLParameter] = []) throws -> PostgreSQLResult {
     observer?.observe(text)
@@ -154,7 +155,7 @@ extension PostgreSQLConnection {
     )
   }
 
-  /// Runs one statement that is not met again, and returns its result in binary.
+  /// Runs one statement that is not used again, without preparing it, and returns its result in binary format.
   @discardableResult
   func runOnce(_ text: String, _ parameters: [PostgreSQLParameter] = []) throws -> PostgreSQLResult {
     observer?.observe(text)
@@ -197,7 +198,7 @@ extension PostgreSQLConnection {
     return name
   }
 
-  /// Calls `body` with the parameters as libpq takes them: their number, types, places, lengths and formats.
+  /// Calls `body` with the parameters as libpq takes them: their count, types, addresses, lengths and formats.
   private func withValues<Result>(
     _ parameters: [PostgreSQLParameter],
     _ body: (CInt, UnsafePointer<UInt32>?, LibPQ.Texts?, UnsafePointer<CInt>?, UnsafePointer<CInt>?)
@@ -210,7 +211,7 @@ extension PostgreSQLConnection {
       offsets.append(parameter.bytes == nil ? nil : bytes.count)
       if let value = parameter.bytes { bytes += value }
     }
-    // A value without a byte has an address all the same: without one it would be NULL.
+    // An empty value needs an address too: without one, libpq would send NULL.
     bytes.append(0)
     return bytes.withUnsafeBytes { buffer in
       let start = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
@@ -262,12 +263,12 @@ extension PostgreSQLConnection {
 // MARK: Copying
 
 extension PostgreSQLConnection {
-  /// How many bytes are handed to libpq at once.
+  /// The number of bytes that are passed to libpq at once.
   private static let copyChunkSize = 1 << 18
 
   /// Sends rows to a `COPY … FROM STDIN (FORMAT binary)`.
   ///
-  /// - Parameter body: appends the fields of one row after the other, and calls what it is given behind each.
+  /// - Parameter body: appends the fields of each row, and calls the closure it is given after each row.
   func copyIn(
     _ text: String,
     _ body: (inout [UInt8], _ endRow: (inout [UInt8]) throws -> Void) throws -> Void
@@ -282,9 +283,9 @@ extension PostgreSQLConnection {
       buffer += CopyFormat.trailer
       try send(&buffer)
     } catch {
-      // The rows that were sent are undone with the statement.
+      // The statement fails, which undoes the rows that were sent.
       _ = "interrupted".withCString { library.putCopyEnd(connection, $0) }
-      // try?: the error of the interruption is known.
+      // try?: the error that interrupted the copy is already known.
       try? finishResults()
       throw error
     }
@@ -304,7 +305,7 @@ extension PostgreSQLConnection {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// Takes the results that are left of a statement, and throws the error that is among them.
+  /// Reads the remaining results of a statement, and throws the error among them, if any.
   private func finishResults() throws {
     var failure: PostgreSQLError?
     while let result = library.nextResult(connection) {
@@ -319,7 +320,7 @@ extension PostgreSQLConnection {
 
   /// Reads the rows of a `COPY … TO STDOUT (FORMAT binary)`.
   ///
-  /// - Parameter body: gets the fields of each row, which are valid during the call.
+  /// - Parameter body: receives the fields of each row, which are valid during the call.
   func copyOut(_ text: String, _ body: (PostgreSQLRow) throws -> Void) throws {
     observer?.observe(text)
     try checked(text.withCString { library.execute(connection, $0) })
@@ -334,7 +335,7 @@ extension PostgreSQLConnection {
       } catch {
         cancel()
         dropCopyData()
-        // try?: the error that has stopped it is known.
+        // try?: the error that stopped the copy is already known.
         try? finishResults()
         throw error
       }
@@ -342,7 +343,7 @@ extension PostgreSQLConnection {
     try finishResults()
   }
 
-  /// Takes what the server has sent before it stopped.
+  /// Discards the rows that the server sent before it stopped.
   private func dropCopyData() {
     while true {
       var piece: UnsafeMutablePointer<CChar>?

@@ -1,17 +1,19 @@
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// What a PostgreSQL server or libpq has reported: the `underlyingError` of the `PersistenceError` that a store throws.
+/// An error that a PostgreSQL server or libpq reported: the `underlyingError` of the `PersistenceError` that a store
+/// throws.
 ///
-/// No value of a record is in it: the detail of the server's report is left out.
+/// It contains no value of a record, because the detail of the server's report is left out.
 public struct PostgreSQLError: Error, Sendable, Hashable {
-  /// The five characters by which PostgreSQL names the error, such as `23505`; nil if the server has sent none, as when a connection is lost.
+  /// The SQLSTATE: the five characters by which PostgreSQL identifies the error, such as `23505`. Nil if the server
+  /// sent none, for example because the connection was lost.
   public let sqlState: String?
-  /// What the server or libpq says, in the server's language.
+  /// The message of the server or of libpq, in the server's language.
   public let message: String
-  /// The name of the constraint that does not hold; nil if it is another error.
+  /// The name of the violated constraint; nil for any other error.
   public let constraintName: String?
-  /// The name of the table; nil if the server tells none.
+  /// The name of the table; nil if the server does not report one.
   public let tableName: String?
 
   init(sqlState: String?, message: String, constraintName: String? = nil, tableName: String? = nil) {
@@ -21,7 +23,7 @@ public struct PostgreSQLError: Error, Sendable, Hashable {
     self.tableName = tableName
   }
 
-  /// Whether the connection cannot be used any more: it is lost, or the server ends it.
+  /// Whether the connection can no longer be used: it is lost, or the server is closing it.
   var isOfConnection: Bool {
     guard let sqlState else { return true }
     return sqlState.hasPrefix("08") || ["57P01", "57P02", "57P03", "57P05"].contains(sqlState)
@@ -29,12 +31,12 @@ public struct PostgreSQLError: Error, Sendable, Hashable {
 }
 
 extension PostgreSQLError: CustomStringConvertible {
-  /// The state and the message.
+  /// The SQLSTATE, if there is one, and the message.
   public var description: String { sqlState.map { "\($0): \(message)" } ?? message }
 }
 
 extension PostgreSQLError {
-  /// The error as Heartwood's.
+  /// Returns the error as a `PersistenceError`.
   ///
   /// - Parameter place: the URL of the store, without a password.
   func persistenceError(at place: String, entity: String? = nil) -> PersistenceError {

@@ -1,23 +1,24 @@
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// Where a store is: a schema of a database, and how libpq gets there.
+/// The location of a store: a schema of a database, and how libpq connects to it.
 ///
 ///     postgresql://user@host:port/database/schema?sslmode=require
 ///
-/// The schema is the last part of the path, and `public` if there is none. Items of the query are libpq's connection parameters, so that a
-/// socket's folder is `?host=/run/postgresql`, several hosts are `?host=a,b`, and a service is `?service=name`. A password is refused, because URLs
-/// are shown and written down: libpq finds it in `PGPASSWORD`, `~/.pgpass` or a service file.
+/// The schema is the last part of the path, or `public` if there is none. Query items are libpq's connection
+/// parameters: `?host=/run/postgresql` is the folder of a socket, `?host=a,b` names several hosts, and `?service=name`
+/// a service. A password is refused, because URLs are displayed and logged: libpq finds it in `PGPASSWORD`, `~/.pgpass`
+/// or a service file.
 struct PostgreSQLLocation: Sendable, Hashable {
   static let schemes = ["postgresql", "postgres"]
   static let defaultSchema = "public"
-  /// PostgreSQL keeps so many bytes of a name.
+  /// The number of bytes of a name that PostgreSQL keeps.
   static let greatestNameLength = 63
 
   /// libpq's connection parameters, by their keywords.
   let parameters: [String: String]
   let schema: String
-  /// The URL, as it was given.
+  /// The URL as it was given.
   let text: String
 
   init(url: URL) throws(PersistenceError) {
@@ -75,7 +76,7 @@ struct PostgreSQLLocation: Sendable, Hashable {
     if hosts.isEmpty { return }
     var (names, ports): ([String], [String]) = ([], [])
     for host in hosts.split(separator: ",", omittingEmptySubsequences: false) {
-      // An address of IPv6 stands in brackets, and has colons of its own.
+      // An IPv6 address is in brackets, and contains colons.
       let bracket = host.lastIndex(of: "]")
       let colon = host[(bracket ?? host.startIndex)...].lastIndex(of: ":")
       let name = host[..<(colon ?? host.endIndex)]
@@ -145,13 +146,13 @@ struct PostgreSQLLocation: Sendable, Hashable {
 }
 
 extension PostgreSQLLocation {
-  /// The same database with another schema.
+  /// Returns the location of another schema in the same database.
   func replacing(schema: String) -> PostgreSQLLocation {
     let question = text.firstIndex(of: "?") ?? text.endIndex
     var parts = text[..<question].split(separator: "/", omittingEmptySubsequences: false).map(
       String.init
     )
-    // What stands before the path is the scheme, nothing, and the host.
+    // The parts before the path are the scheme, an empty one, and the host.
     while parts.count < 4 { parts.append("") }
     parts[4...] = [Self.encoded(schema)]
     return PostgreSQLLocation(parameters, schema, parts.joined(separator: "/") + text[question...])
@@ -173,7 +174,7 @@ extension PostgreSQLLocation {
     self.text = text
   }
 
-  /// All that libpq is given: what the URL says, and what holds if it does not say it.
+  /// Returns all parameters for libpq: those of the URL, and defaults for those it does not set.
   func connectionParameters(_ options: StoreOptions) -> [String: String] {
     var all = [
       "connect_timeout": "\(max(1, options[.postgresConnectTimeout].components.seconds))",
@@ -181,16 +182,16 @@ extension PostgreSQLLocation {
       "application_name": "Heartwood",
     ]
     all.merge(parameters) { $1 }
-    // libpq encodes nothing itself: texts are UTF-8.
+    // libpq does not convert encodings: texts are UTF-8.
     all["client_encoding"] = "UTF8"
-    // What the environment says, libpq takes only for what it is not given.
+    // libpq reads the environment only for parameters that are not set here.
     if parameters["sslmode"] == nil, parameters["service"] == nil, !isLocal {
       all["sslmode"] = "require"
     }
     return all
   }
 
-  /// Whether the server is on the same machine, so that nobody else can listen.
+  /// Whether the server is on the same machine, so that the connection cannot be intercepted on a network.
   private var isLocal: Bool {
     guard let host = parameters["host"] else { return true }
     return host.split(separator: ",").allSatisfy {

@@ -1,12 +1,12 @@
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// The rows that a statement has given, in binary unless the statement was one of several in one text.
+/// The rows that a statement returned: in binary format, or in text format if one text contained several statements.
 final class PostgreSQLResult {
   private let result: OpaquePointer
   private let library: LibPQ
 
-  /// Takes over a result of libpq, which it frees.
+  /// Takes ownership of a result of libpq, and frees it at the end.
   init(_ result: OpaquePointer, _ library: LibPQ) {
     (self.result, self.library) = (result, library)
   }
@@ -18,10 +18,10 @@ final class PostgreSQLResult {
   var rowCount: Int { Int(library.rowCount(result)) }
   var columnCount: Int { Int(library.columnCount(result)) }
 
-  /// How many rows the statement has inserted, updated or deleted.
+  /// The number of rows that the statement inserted, updated or deleted.
   var affectedCount: Int { library.affectedCount(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 
-  /// Calls `body` with each row. Its fields are valid during the call.
+  /// Calls `body` with each row. The fields of a row are valid during the call.
   func forEachRow(_ body: (PostgreSQLRow) throws -> Void) rethrows {
     let columns = columnCount
     for row in 0..<rowCount {
@@ -30,14 +30,14 @@ final class PostgreSQLResult {
     }
   }
 
-  /// What `body` makes of the first row; nil if there is none.
+  /// Returns the result of `body` for the first row; nil if there is no row.
   func first<Value>(_ body: (PostgreSQLRow) throws -> Value) rethrows -> Value? {
     guard rowCount > 0 else { return nil }
     let fields = (0..<columnCount).map { field(0, $0) }
     return try withExtendedLifetime(self) { try body(PostgreSQLRow(fields)) }
   }
 
-  /// The row and the column are within the result, which libpq checks too.
+  /// The row and the column must be within the result; libpq checks this too.
   private func field(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
     let (row, column) = (CInt(clamping: row), CInt(clamping: column))
     guard library.isNull(result, row, column) == 0, let start = library.value(result, row, column)
@@ -48,7 +48,8 @@ final class PostgreSQLResult {
 
 // MARK: PostgreSQLRow
 
-/// The fields of one row, in binary: pointers into memory of libpq that whoever hands out the row keeps.
+/// The fields of one row in binary format: pointers into libpq's memory, which the caller that passes the row keeps
+/// valid.
 struct PostgreSQLRow {
   private let fields: [UnsafeRawBufferPointer?]
 
@@ -58,7 +59,7 @@ struct PostgreSQLRow {
 
   var count: Int { fields.count }
 
-  /// The bytes of a field; nil for NULL, and for a place that there is none.
+  /// The bytes of a field; nil for NULL, and for an index that is out of range.
   subscript(index: Int) -> UnsafeRawBufferPointer? {
     fields.indices.contains(index) ? fields[index] : nil
   }
@@ -77,7 +78,7 @@ extension PostgreSQLRow {
 
   func data(_ index: Int) throws -> Data? { self[index].map { Data($0) } }
 
-  /// The value of a column that is never NULL.
+  /// Returns the value of a column that is never NULL.
   func required<Value>(_ index: Int, _ value: (Int) throws -> Value?) throws -> Value {
     guard let value = try value(index) else {
       throw FieldFault("holds nothing where something was expected")

@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// Waiting on the calling thread, which is none of Swift's cooperative ones.
+/// Blocks the calling thread, which is not one of Swift's cooperative threads.
 enum Waiting {
   static func sleep(microseconds: Int) {
     usleep(UInt32(clamping: microseconds))

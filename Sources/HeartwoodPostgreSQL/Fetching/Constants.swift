@@ -2,9 +2,10 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Constants of predicates as values that PostgreSQL compares with a column as predicates do.
+/// Constants of predicates, as values that PostgreSQL compares with a column in the way that predicates do.
 enum Constant {
-  /// The type of the parameter that is compared with an attribute. PostgreSQL compares integers of any width, and reals of both.
+  /// Returns the type of a parameter that is compared with an attribute. PostgreSQL compares integers of any width, and
+  /// both real types.
   static func type(_ type: AttributeType) throws(Untranslatable) -> PostgreSQLType {
     switch type {
     case .integer16, .integer32, .integer64: .bigint
@@ -17,9 +18,10 @@ enum Constant {
     }
   }
 
-  /// The bytes of the parameter.
+  /// Returns the bytes of the parameter.
   ///
-  /// - Throws: `Untranslatable` for a value of another kind, if PostgreSQL would convert one of both, and not compare just what they are.
+  /// - Throws: `Untranslatable` for a value of another kind, if PostgreSQL would convert one of the two values instead
+  ///   of comparing them as they are.
   static func field(_ value: PropertyValue, _ type: AttributeType) throws(Untranslatable) -> [UInt8] {
     switch type {
     case .integer16, .integer32, .integer64: return try integer(value).bigEndianBytes
@@ -97,7 +99,7 @@ extension FixedWidthInteger {
 // MARK: Sides of comparisons
 
 extension PropertyValue {
-  /// Whether it is a number without an order.
+  /// Whether it is NaN, which has no order.
   var isNotANumber: Bool {
     switch self {
     case .double(let number): number.isNaN
@@ -117,7 +119,7 @@ extension FetchExpression {
     }
   }
 
-  /// The value of a constant.
+  /// The value of a constant expression.
   var scalar: PropertyValue {
     get throws(Untranslatable) {
       guard case .constant(let value) = self else { throw Untranslatable() }
@@ -147,7 +149,7 @@ extension FetchExpression {
 }
 
 extension FetchComparison {
-  /// The same comparison with its sides exchanged; nil where there is none.
+  /// The same comparison with its sides exchanged; nil if there is none.
   var mirrored: FetchComparison? {
     let mirror: Comparator
     switch comparator {

@@ -2,7 +2,7 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Where something in a fetch has no counterpart in SQL that means just the same.
+/// Thrown if a part of a fetch has no counterpart in SQL with exactly the same meaning.
 struct Untranslatable: Error {}
 
 /// A statement and its parameters.
@@ -11,15 +11,16 @@ struct FetchStatement {
   let parameters: [PostgreSQLParameter]
 }
 
-/// Makes SQL of a fetch. Every value is a parameter, so that no text of a predicate is ever read as SQL.
+/// Translates a fetch to SQL. Every value is a parameter, so that no text of a predicate is ever parsed as SQL.
 ///
-/// A predicate has two answers, as SQL has three: where an answer may be unknown and counts, it is made false.
+/// A predicate has two results, but SQL has three: if a result may be unknown and the difference matters, it is made
+/// false.
 struct FetchTranslator {
   let schema: PostgreSQLSchema
-  /// The identifier of the store; records of others are none of its.
+  /// The identifier of the store; records of other stores are not in it.
   private let storeIdentifier: UUID?
   private var parameters: [PostgreSQLParameter] = []
-  /// The tables at the end of to-one relationships, by the keys that lead there.
+  /// The tables at the end of to-one relationships, by the key paths of the relationships.
   private var joins: [[String]: Row] = [:]
   private var joinTexts: [String] = []
 
@@ -44,16 +45,17 @@ struct FetchTranslator {
 }
 
 extension FetchTranslator {
-  /// So many terms a statement has at most; more take longer to plan than to search in memory.
+  /// The maximum number of terms in a statement: a larger one takes longer to plan than a search in memory takes.
   private static let greatestTermCount = 1000
   static let greatestElementCount = 10_000
-  /// So many dates at most are looked for in a list: each is a condition of two columns.
+  /// The maximum number of dates that are searched for in a list: each is a condition on two columns.
   private static let greatestDateCount = 50
   private static let greatestHeight = 64
-  /// So many microseconds are exact in a number of seconds: 285 years.
+  /// The number of microseconds that is exact in a number of seconds: 285 years.
   private static let greatestMoment: Int64 = 1 << 53
 
-  /// What finds the keys of the records, in their order; nil where SQL would not find just the same.
+  /// Returns the statement that finds the keys of the records, in order; nil if SQL would not find exactly the same
+  /// records.
   static func keys(_ fetch: RecordFetch, in schema: PostgreSQLSchema, of store: UUID?)
     -> FetchStatement?
   {
@@ -70,7 +72,8 @@ extension FetchTranslator {
     }
   }
 
-  /// What counts the records; nil where SQL would not find just the same. The limits of the fetch do not count.
+  /// Returns the statement that counts the records; nil if SQL would not find exactly the same records. The limits of
+  /// the fetch are ignored.
   static func count(_ fetch: RecordFetch, in schema: PostgreSQLSchema, of store: UUID?)
     -> FetchStatement?
   {
@@ -92,16 +95,16 @@ extension FetchTranslator {
     }
   }
 
-  /// A statement about the records of a fetch, which are the rows of the table called `r`.
+  /// Returns a statement about the records of a fetch, which are the rows of the table called `r`.
   ///
-  /// - Parameter text: makes it of the condition, and may add joins before it asks for the ``source(_:)``.
+  /// - Parameter text: makes the statement from the condition, and may add joins before it asks for the ``source(_:)``.
   static func statement(
     _ fetch: RecordFetch,
     in schema: PostgreSQLSchema,
     of store: UUID?,
     _ text: (inout FetchTranslator, Row, _ condition: String) throws(Untranslatable) -> String
   ) throws(Untranslatable) -> FetchStatement {
-    // A part of a fetch says by its plan alone what it is.
+    // A predicate without a compiled plan, or the reverse, cannot be translated.
     guard (fetch.predicate == nil) == (fetch.compiledPredicate == nil) else { throw Untranslatable() }
     var translator = FetchTranslator(schema, store)
     guard let placement = translator.placement(fetch.entity) else { throw Untranslatable() }
@@ -119,7 +122,7 @@ extension FetchTranslator {
   }
 
   private func placement(_ entity: EntityDescription) -> EntityPlacement? {
-    // try?: what is not kept is not found by SQL.
+    // try?: SQL cannot find records of an entity that the store does not keep.
     try? schema.placement(of: entity)
   }
 
@@ -130,7 +133,7 @@ extension FetchTranslator {
   /// Whether other tables are joined to the rows.
   var hasJoins: Bool { !joinTexts.isEmpty }
 
-  /// The terms of the order; the keys decide between records that it leaves alike.
+  /// Returns the terms of the order; the keys decide between records that compare equal.
   private mutating func order(_ descriptors: [FetchSortDescriptor], _ row: Row)
     throws(Untranslatable) -> String
   {
@@ -156,14 +159,14 @@ extension FetchTranslator {
 // MARK: Values
 
 extension FetchTranslator {
-  /// What stands on the left side of a comparison.
+  /// The left side of a comparison.
   private enum Value {
     case attribute(column: String, exactColumn: String?, type: AttributeType)
-    /// The key of a record of one of some entities.
+    /// The key of a record that belongs to one of several entities.
     case record(key: String, entities: [String: EntityDescription])
   }
 
-  /// What a key path leads to. It may go over to-one relationships.
+  /// Returns the value that a key path refers to. The path may cross to-one relationships.
   private mutating func value(_ names: [String], _ start: Row) throws(Untranslatable) -> Value {
     guard let last = names.last else { throw Untranslatable() }
     let row = try self.row(names.dropLast(), start)
@@ -184,7 +187,7 @@ extension FetchTranslator {
     }
   }
 
-  /// The row at the end of to-one relationships.
+  /// Returns the row at the end of to-one relationships.
   mutating func row(_ names: ArraySlice<String>, _ start: Row) throws(Untranslatable) -> Row {
     var row = start
     var path: [String] = []
@@ -231,9 +234,9 @@ extension FetchTranslator {
 // MARK: Conditions
 
 extension FetchTranslator {
-  /// A condition in SQL.
+  /// Returns a condition in SQL.
   ///
-  /// - Parameter isExact: whether it has to be false where it is not true; otherwise it may be unknown.
+  /// - Parameter isExact: whether the condition has to be false if it is not true; otherwise it may be unknown.
   private mutating func condition(
     _ predicate: FetchPredicate,
     _ row: Row,
@@ -296,7 +299,7 @@ extension FetchTranslator {
       let constant = try comparison.right.scalar
       if constant.isNull { return "\(column) IS \(isEqual ? "" : "NOT ")NULL" }
       let place = try self.constant(constant, type)
-      // An index helps to find equal values, and not to find those that are not distinct.
+      // An index helps to find equal values, but not to find values that are not distinct.
       return isEqual ? "\(column) = \(place)" : "\(column) IS DISTINCT FROM \(place)"
     case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
       guard type != .uri else { throw Untranslatable() }
@@ -322,7 +325,7 @@ extension FetchTranslator {
     }
   }
 
-  /// PostgreSQL has NaN greater than all numbers; in predicates it has no order.
+  /// PostgreSQL orders NaN above all numbers; in predicates it has no order.
   private func withoutNaN(_ column: String, _ type: AttributeType) -> String {
     switch type {
     case .double, .float, .decimal: " AND \(column) <> 'NaN'"
@@ -371,7 +374,8 @@ extension FetchTranslator {
 // MARK: Dates and records
 
 extension FetchTranslator {
-  /// A comparison of a date, which is a moment in microseconds and, between dates of the same one, the exact seconds.
+  /// Returns a comparison of a date: a timestamp in microseconds and, for dates with the same timestamp, the exact
+  /// seconds.
   private mutating func dates(
     _ column: String,
     _ exactColumn: String,
@@ -420,7 +424,8 @@ extension FetchTranslator {
       throw Untranslatable()
     }
     let moment = Timestamp(date)
-    // Dates that PostgreSQL has no moment for are all the same one, and of others far away seconds cannot tell the moments apart.
+    // All dates that PostgreSQL cannot represent have the same timestamp, and for others far away the seconds cannot
+    // distinguish the timestamps.
     guard (-Self.greatestMoment...Self.greatestMoment).contains(moment.microseconds) else { throw Untranslatable() }
     let place = parameter(PostgreSQLParameter(.timestamptz, moment.microseconds.bigEndianBytes))
     let exact = parameter(.double(date.timeIntervalSinceReferenceDate))
@@ -468,7 +473,7 @@ extension FetchTranslator {
     }
   }
 
-  /// The key of a record; nil for one of another store, which none of this one is.
+  /// Returns the key of a record; nil for a record of another store, which equals no record of this one.
   private func key(
     _ expression: FetchExpression,
     _ entities: [String: EntityDescription]

@@ -2,13 +2,13 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// A statement that makes groups of records, and how its columns are read.
+/// A statement that groups records, and how its columns are read.
 struct GroupStatement {
   let query: FetchStatement
   fileprivate let keys: [GroupKey]
   fileprivate let aggregates: [GroupAggregate]
 
-  /// The groups of all rows; nil if two groups have the same keys, which SQL tells apart.
+  /// Returns the groups of all rows; nil if two groups have the same keys, although SQL distinguishes them.
   func groups(_ result: PostgreSQLResult, _ fetch: GroupFetch) throws -> [RecordGroup]? {
     var groups: [RecordGroup] = []
     var seen: Set<[PropertyValue]> = []
@@ -34,7 +34,7 @@ struct GroupStatement {
 
 // MARK: Keys
 
-/// What records are grouped by, and how it is read.
+/// A key by which records are grouped, and how it is read.
 private enum GroupKey {
   case attribute(String, AttributeType)
   /// A date, and the column with its exact seconds.
@@ -62,10 +62,11 @@ private enum GroupKey {
 
 // MARK: Aggregates
 
-/// An aggregate in SQL, and how what is known of it is read from its columns.
+/// An aggregate in SQL, and how its accumulator is read from its columns.
 private enum GroupAggregate {
   case count(String)
-  /// The sum of integers as that of their higher bits, which stands for 2^32 times as much, and that of their lower ones: neither overflows.
+  /// The sum of integers, as the sum of their higher bits, which counts 2^32 times as much, and the sum of their lower
+  /// bits: neither overflows.
   case integerSum(high: String, low: String, count: String, isAverage: Bool)
   case realSum(String, count: String, isAverage: Bool)
   case extreme(String, AttributeType, isLeast: Bool)
@@ -80,7 +81,7 @@ private enum GroupAggregate {
     }
   }
 
-  /// What a row tells, whose columns from `index` on are the aggregate's.
+  /// Returns the accumulator in a row whose columns from `index` on belong to the aggregate.
   func accumulator(_ row: PostgreSQLRow, _ index: Int) throws -> Accumulator {
     switch self {
     case .count: return .count(try row.required(index, row.bigint))
@@ -104,8 +105,8 @@ private enum GroupAggregate {
 // MARK: Statements
 
 extension FetchTranslator {
-  /// What makes the groups, in the order of the first key of each; nil if SQL would not make just the same. Conditions on groups are left to the
-  /// framework.
+  /// Returns the statement that makes the groups, in the order of the first record key of each; nil if SQL would not
+  /// make exactly the same groups. The framework applies conditions on groups.
   static func groups(_ fetch: GroupFetch, in schema: PostgreSQLSchema, of store: UUID?) -> GroupStatement? {
     var (keys, aggregates): ([GroupKey], [GroupAggregate]) = ([], [])
     do throws(Untranslatable) {
@@ -124,7 +125,7 @@ extension FetchTranslator {
           + "WHERE \(condition)\(excluded)"
         if !keys.isEmpty {
           text += " GROUP BY \(keys.flatMap(\.columns).indices.map { "\($0 + 1)" }.joined(separator: ", "))"
-          // Before version 18, PostgreSQL has no least UUID.
+          // Before version 18, PostgreSQL has no minimum of UUIDs.
           text += " ORDER BY min(\(row.key)::text COLLATE \"C\")"
         } else if columns.isEmpty {
           text += " LIMIT 1"
@@ -145,12 +146,12 @@ extension FetchTranslator {
     return " AND \(row.key) <> ALL(\(parameter(.uuids(keys))))"
   }
 
-  /// A property of the records, or at the end of to-one relationships.
+  /// A property of the records, or of the records at the end of to-one relationships.
   private struct Property {
     let placement: PropertyPlacement
     let row: Row
 
-    /// The column by which is known whether there is a value.
+    /// The column that shows whether there is a value.
     var column: String? {
       switch placement {
       case .attribute(let place): row.column(place.column)
@@ -169,7 +170,7 @@ extension FetchTranslator {
     return Property(placement: placement, row: row)
   }
 
-  /// The names of the relationships that lead from the record to what a plan stands for.
+  /// Returns the names of the relationships from the record to the object that a plan stands for.
   private func names(_ plan: CompiledExpression, _ entity: EntityDescription) throws(Untranslatable) -> [String] {
     if case .subject = plan { return [] }
     guard case .property(let base, let property) = plan, !property.isToMany else { throw Untranslatable() }
@@ -214,7 +215,7 @@ extension FetchTranslator {
   ) throws(Untranslatable) -> GroupAggregate {
     if plan.countsRecords { return .count("count(*)") }
     if plan.function == .count, plan.isDistinct {
-      // How many there are is too little if others come to them.
+      // The count is too small if other records are added to it.
       guard isComplete, let column = try key(plan.operand, start).onlyColumn else { throw Untranslatable() }
       return .count("count(DISTINCT \(column))")
     }
@@ -232,7 +233,7 @@ extension FetchTranslator {
     }
   }
 
-  /// A value that is no number is never the least or the greatest.
+  /// NaN is never the minimum or the maximum.
   private static func extreme(
     _ place: AttributePlacement,
     _ row: Row,
@@ -287,6 +288,6 @@ extension FetchTranslator {
 }
 
 extension GroupKey {
-  /// The column that is the whole value.
+  /// The column that contains the whole value; nil if there are several.
   fileprivate var onlyColumn: String? { columns.count == 1 ? columns.first : nil }
 }

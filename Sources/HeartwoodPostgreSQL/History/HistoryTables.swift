@@ -2,7 +2,7 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Reads and writes the history that is kept in a store's tables.
+/// Reads and writes the history in a store's tables.
 struct HistoryTables {
   private let schema: PostgreSQLSchema
   private var history: String { schema.qualified(PostgreSQLSchema.historyTable) }
@@ -13,7 +13,7 @@ struct HistoryTables {
     self.schema = schema
   }
 
-  /// Which transactions there are; nil if no history is kept.
+  /// Returns the range of the transactions; nil if no history is kept.
   func extent(_ connection: PostgreSQLConnection) throws -> HistoryExtent? {
     try connection.run("SELECT purged, (SELECT max(number) FROM \(transactions)) FROM \(history)").first { row in
       let purged = try row.required(0, row.bigint)
@@ -21,10 +21,10 @@ struct HistoryTables {
     }
   }
 
-  /// Begins a history, or lets one that there is go on behind a number.
+  /// Begins a history, or continues an existing one after a number.
   func begin(after number: Int64, _ connection: PostgreSQLConnection) throws {
     if let extent = try extent(connection), extent.lastNumber >= number { return }
-    // Of a history that has transactions already, none counts as deleted.
+    // If a history already has transactions, none of them counts as deleted.
     try connection.run(
       """
       INSERT INTO \(history) AS h (id, purged) VALUES (1, $1) ON CONFLICT (id) DO UPDATE \
@@ -35,7 +35,7 @@ struct HistoryTables {
     try continueNumbers(behind: number, connection)
   }
 
-  /// Lets the next transaction get a number that none has or had.
+  /// Makes the next transaction number one that no transaction has or had.
   func continueNumbers(behind number: Int64 = 0, _ connection: PostgreSQLConnection) throws {
     try connection.runOnce(
       """
@@ -46,7 +46,7 @@ struct HistoryTables {
     )
   }
 
-  /// Deletes transactions up to the one with a number.
+  /// Deletes the transactions up to and including the one with a number.
   func delete(through number: Int64, _ connection: PostgreSQLConnection) throws {
     try connection.run("DELETE FROM \(changes) WHERE transaction_number <= $1", [.bigint(number)])
     try connection.run("DELETE FROM \(transactions) WHERE number <= $1", [.bigint(number)])
@@ -57,10 +57,10 @@ struct HistoryTables {
 // MARK: Writing
 
 extension HistoryTables {
-  /// Keeps a transaction, and returns its number.
+  /// Writes a transaction, and returns its number.
   ///
-  /// Who has the lock is the only one to give a number until its save is committed. So a transaction that anyone sees has none before it that shows
-  /// only later, and a token stands for all that was saved up to it.
+  /// Only the client that holds the lock numbers transactions, until its save is committed. So if a transaction is
+  /// visible, none with a lower number becomes visible later, and a token covers everything saved up to it.
   func write(
     _ transaction: RecordedTransaction,
     lockKey: Int64,
@@ -134,7 +134,7 @@ extension HistoryTables {
 // MARK: Reading
 
 extension HistoryTables {
-  /// The transactions after the one with a number, in order.
+  /// Returns the transactions after the one with a number, in order.
   func transactions(after number: Int64, _ connection: PostgreSQLConnection) throws -> [RecordedTransaction] {
     var found: [RecordedTransaction] = []
     let query = """
@@ -173,7 +173,7 @@ extension HistoryTables {
     )
   }
 
-  /// Nil for a transaction without changes.
+  /// Returns nil for a transaction without changes.
   private static func change(_ row: PostgreSQLRow) throws -> RecordedChanges? {
     guard let name = try row.text(6) else { return nil }
     guard let kind = PersistentHistoryChange.ChangeType(name: name) else {
@@ -190,7 +190,7 @@ extension HistoryTables {
     )
   }
 
-  /// The values of each record, which stand one after the other.
+  /// Returns the values of each record, which are stored one after the other.
   private static func preserved(
     _ row: PostgreSQLRow,
     _ propertyCount: Int,
@@ -213,7 +213,8 @@ extension HistoryTables {
     return Int(clamping: count ?? 0)
   }
 
-  /// The number of the last transaction before the first one that was saved at `date` or later; nil if there is none so late, or none before it.
+  /// Returns the number of the last transaction before the first one that was saved at `date` or later; nil if there is
+  /// none that late, or none before it.
   func lastNumber(before date: Date, _ connection: PostgreSQLConnection) throws -> (first: Int64?, before: Int64?) {
     let query = """
       SELECT f.number, (SELECT max(t.number) FROM \(transactions) AS t WHERE t.number < f.number) \
@@ -231,7 +232,7 @@ extension PostgreSQLRow {
 }
 
 extension PersistentHistoryChange.ChangeType {
-  /// What stands in the table.
+  /// The name in the table.
   fileprivate var name: String {
     switch self {
     case .insert: "insert"

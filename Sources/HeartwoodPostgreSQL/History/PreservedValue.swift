@@ -1,9 +1,10 @@
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// Values that a history keeps of deleted records. A byte in front says what a value is: the attribute may have become another one since.
+/// Values of deleted records that a history keeps. A leading byte gives the type of the value, because the type of the
+/// attribute may have changed since.
 enum PreservedValue {
-  /// The types that values are of, without what differs in width alone, and the byte that stands for each.
+  /// The types of values, without those that differ only in width, and the byte for each.
   private static let marks: [(type: AttributeType, byte: UInt8)] = [
     (.integer64, UInt8(ascii: "i")), (.decimal, UInt8(ascii: "n")), (.double, UInt8(ascii: "d")),
     (.float, UInt8(ascii: "f")), (.string, UInt8(ascii: "s")), (.boolean, UInt8(ascii: "b")),

@@ -2,24 +2,24 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Why a migration is not done in SQL.
+/// The reason why a migration is not done in SQL.
 typealias MigrationObstacle = InStoreMigration.Obstacle
 
-/// What becomes of the rows of one entity.
+/// The translation of the rows of one entity.
 struct EntityTranslation {
-  /// Something that is done to rows, or cannot be done.
+  /// A change to rows that is counted, or a change that is not possible.
   struct Tally {
     let kind: MigrationReport.Finding.Kind
     /// The ordinal of the new property.
     let ordinal: Int
-    /// Holds for the rows that are counted.
+    /// A condition that is true for the rows that are counted.
     let condition: String
   }
 
   let plan: EntityMigration
   let source: EntityPlacement
   let destination: EntityPlacement
-  /// The columns of the new table, and what they get of a row of the old one, which is called `r`.
+  /// The columns of the new table, and their values, as expressions of a row of the old table, called `r`.
   var cells: [(column: String, value: String)] = []
   var parameters: [PostgreSQLParameter] = []
   var tallies: [Tally] = []
@@ -29,27 +29,28 @@ struct EntityTranslation {
     return "$\(parameters.count)"
   }
 
-  /// Holds for the rows of the entity.
+  /// A condition that is true for the rows of the entity.
   var condition: String { "r.entity = \(PostgreSQLName.literal(source.entity.name))" }
 }
 
-/// The pairs of a relationship between many and many.
+/// The pairs of a many-to-many relationship.
 struct JoinTranslation {
   let oldTable: String
   let newTable: String
-  /// The new column with the key of the owner of one side, and the old columns that it and the other one are made of.
+  /// The new column with the key of the owner on one side, and the old columns from which both columns are filled.
   let ownColumn: String
   var cells: [(column: String, value: String)]
 }
 
-/// A relationship whose records have an order from now on: that of their keys, whichever entities they are of.
+/// A relationship that becomes ordered: by the keys of its records, whatever their entities.
 struct OrderTranslation {
   let table: String
   let ownerColumn: String
   let column: String
 }
 
-/// Says a migration in SQL, if SQL can make just what the framework would make of the records in memory.
+/// Translates a migration to SQL, if SQL can produce exactly what the framework would produce from the records in
+/// memory.
 struct MigrationTranslator {
   private let plan: MigrationPlan
   private let old: PostgreSQLSchema
@@ -69,7 +70,7 @@ struct MigrationTranslator {
   }
 
   private mutating func add(_ plan: EntityMigration) throws {
-    // Of an entity that the store did not keep there are no records.
+    // There are no records of an entity that the store did not keep.
     guard old.keeps(plan.source) else { return }
     guard new.keeps(plan.destination) else {
       throw MigrationObstacle("the new store does not keep \(plan.destination.name)")
@@ -127,7 +128,7 @@ struct MigrationTranslator {
     }
   }
 
-  /// - Throws: ``MigrationObstacle`` if records may be gone that a relationship led to.
+  /// - Throws: ``MigrationObstacle`` if records that a relationship referred to may be gone.
   private func checkLinks(_ ordinal: Int, _ plan: EntityMigration) throws(MigrationObstacle) {
     let name = plan.destination.properties[ordinal].name
     guard let source = plan.columns[ordinal].sourceOrdinal,
@@ -146,15 +147,15 @@ struct MigrationTranslator {
 // MARK: Orders and pairs
 
 extension MigrationTranslator {
-  /// How far apart the places of ordered records are.
+  /// The distance between the positions of ordered records.
   private static let gap = "1024::bigint"
 
-  /// The places of an order, for records that had none: in the order of the keys, as they are read.
+  /// Returns the positions of records that had no order: in the order of their keys, as they are read.
   static func places(among owner: String, by key: String) -> String {
     "row_number() OVER (PARTITION BY \(owner) ORDER BY \(key)) * \(gap)"
   }
 
-  /// Adds the columns with the places of ordered relationships to the rows that they lead to.
+  /// Adds the columns with the positions of ordered relationships to the rows of their destinations.
   private mutating func addPositions() throws {
     var seen: Set<String> = []
     for owner in entities {
@@ -196,7 +197,7 @@ extension MigrationTranslator {
     }
   }
 
-  /// Whether the pairs of a table are taken from somewhere.
+  /// Whether the pairs of a table have a source.
   private func isMade(_ place: JoinPlacement) -> Bool {
     entities.contains { entity in
       entity.destination.properties.enumerated().contains { ordinal, property in
@@ -208,7 +209,8 @@ extension MigrationTranslator {
     }
   }
 
-  /// Pairs do not say of which entity the owner is: those of one that is not to have the relationship any more would stay.
+  /// Checks that no pairs of an entity that loses the relationship would remain: pairs do not record the entity of the
+  /// owner.
   private func checkOwners(of oldPlace: JoinPlacement, _ place: JoinPlacement) throws(MigrationObstacle) {
     for entity in old.model.entities where old.keeps(entity) && !entity.isAbstract {
       // try?: an entity that is not kept has no pairs.
@@ -257,7 +259,7 @@ extension MigrationTranslator {
 
 // MARK: AttributeTranslation
 
-/// What becomes of the values of an attribute in SQL.
+/// Translates the values of an attribute in SQL.
 private struct AttributeTranslation {
   private let entity: EntityDescription
   private let ordinal: Int
@@ -265,10 +267,10 @@ private struct AttributeTranslation {
   private let new: AttributeDescription
   private let place: AttributePlacement
   private let oldPlace: AttributePlacement
-  /// The old column.
+  /// The column in the old table.
   private let column: String
 
-  /// - Throws: ``MigrationObstacle`` if values become of another form.
+  /// - Throws: ``MigrationObstacle`` if the form of the values changes in a way that SQL does not reproduce.
   init(
     _ plan: EntityMigration,
     _ ordinal: Int,
@@ -303,7 +305,7 @@ private struct AttributeTranslation {
 
   private static func isWhole(_ type: AttributeType) -> Bool { type.integerRange != nil || type == .boolean }
 
-  /// What stands where there is no value.
+  /// The value for records without one.
   private var filling: PropertyValue { new.isOptional ? .null : new.defaultValue }
 
   func add(to entity: inout EntityTranslation) throws {
@@ -350,7 +352,7 @@ private struct AttributeTranslation {
   /// The old value as an integer.
   private var number: String { old.type == .boolean ? "\(column)::integer" : column }
 
-  /// Whether an integer has a form in the new type.
+  /// A condition in SQL that is true if an integer can be represented in the new type.
   private var fits: String {
     if new.type == .boolean { return "\(number) BETWEEN 0 AND 1" }
     guard let range = new.type.integerRange else { return "\(column) IS NOT NULL" }

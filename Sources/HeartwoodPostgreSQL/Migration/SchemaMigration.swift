@@ -2,9 +2,10 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Makes the successor of a store in another schema of the same database, in one transaction, without a record that comes to the client.
+/// Makes the migrated store in another schema of the same database, in one transaction, without sending a record to the
+/// client.
 ///
-/// The tables are those of a new store, and are filled from the old ones before they get their keys and indexes.
+/// The tables are those of a new store. They are filled from the old ones before their keys and indexes are made.
 struct SchemaMigration {
   private let migration: InStoreMigration
   private let old: PostgreSQLSchema
@@ -17,7 +18,8 @@ struct SchemaMigration {
 
   /// Makes the store.
   ///
-  /// - Parameter isKept: whether it stays; otherwise the transaction is undone when all is known.
+  /// - Parameter isKept: whether the store is kept; otherwise the transaction is rolled back after the counts are
+  ///   known.
   /// - Throws: ``MigrationObstacle``.
   static func run(
     _ migration: InStoreMigration,
@@ -32,7 +34,7 @@ struct SchemaMigration {
     guard oldLocation.parameters == location.parameters else {
       throw MigrationObstacle(.file, "the new store is in another database")
     }
-    // What is not kept is made beside the place.
+    // A store that is not kept is made under a temporary name.
     let name = isKept ? location.schema : "heartwood_\(PostgreSQLName.hash(UUID().uuidString))"
     let old = try PostgreSQLSchema(name: oldLocation.schema, model: source.model, entities: source.entities)
     let new = try PostgreSQLSchema(name: name, model: destination.model, entities: destination.entities)
@@ -140,8 +142,9 @@ extension SchemaMigration {
     try PostgreSQLStore.writeStoreRow(migration.metadata, new, ownsSchema: true, connection)
   }
 
-  /// A copy, whose records are the same, has the whole history. A migration leaves it out, as transactions tell of the old model: the next one has the next
-  /// number, so that tokens of before are known to be too old.
+  /// Writes the history. A copy, whose records are the same, gets the whole history. A migration leaves it out, because
+  /// the transactions describe the old model: the next transaction gets the next number, so that earlier tokens are
+  /// known to be expired.
   private func writeHistory() throws {
     let tables = HistoryTables(new)
     let extent = try HistoryTables(old).extent(connection)
@@ -162,7 +165,7 @@ extension SchemaMigration {
 // MARK: Counts
 
 extension SchemaMigration {
-  /// How many rows an entity has, and how many each tally counts.
+  /// The number of rows of an entity, and the number that each tally counts.
   private struct Counts {
     let rows: Int
     let tallies: [Int]
@@ -183,13 +186,13 @@ extension SchemaMigration {
     return counts
   }
 
-  /// What nothing is made of.
+  /// Counts the records and values that would be lost.
   private func countLosses() throws -> [MigrationReport.Finding] {
     let losses = try migration.losses(recordCount: storedCount) { entity, ordinal in
       guard old.keeps(entity), let property = try old.placement(of: entity).properties[ordinal] else { return 0 }
       return try storedCount(of: entity) - emptyCount(property, of: try old.placement(of: entity), in: old)
     }
-    // The way through memory lists all that stands in the way.
+    // The migration in memory lists all obstacles.
     if losses.contains(where: \.isObstacle) { throw MigrationObstacle(.records, "records or values would be lost") }
     return losses
   }
@@ -209,7 +212,7 @@ extension SchemaMigration {
     return Int(clamping: number ?? 0)
   }
 
-  /// How many records have nothing for a property.
+  /// Returns the number of records that have no value for a property.
   private func emptyCount(
     _ property: PropertyPlacement,
     of placement: EntityPlacement,
@@ -228,7 +231,7 @@ extension SchemaMigration {
     return try number("SELECT count(*) FROM \(rows(of: placement, in: schema)) AND \(condition)")
   }
 
-  /// - Throws: ``MigrationObstacle`` if more records than before have no value where there must be one.
+  /// - Throws: ``MigrationObstacle`` if more records than before have no value for a required property.
   private func checkRequiredValues() throws {
     for entity in entities {
       for (ordinal, column) in entity.plan.columns.enumerated() {

@@ -2,7 +2,7 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Reads records of one entity: a statement for their rows, and one before it for each to-many relationship.
+/// Reads records of one entity: one statement for their rows, preceded by one for each to-many relationship.
 struct RecordReader {
   private let placement: EntityPlacement
   private let schema: PostgreSQLSchema
@@ -23,15 +23,15 @@ struct RecordReader {
     }
   }
 
-  /// That a row is a record of the entity itself.
+  /// The condition that a row is a record of the entity itself.
   private var condition: String {
     placement.isAlone ? "" : " WHERE r.entity = \(PostgreSQLName.literal(placement.entity.name))"
   }
 
-  /// So many records at most are asked for at once.
+  /// The maximum number of records per query.
   private static let keysPerQuery = 10_000
 
-  /// Reads the records with `keys`, in the order of these. Those that are not there are left out.
+  /// Reads the records with `keys`, in the order of the keys. Missing records are left out.
   func read(_ keys: [UUID], _ connection: PostgreSQLConnection, into loader: StoreLoader) throws {
     let keys = Set(keys).sorted { $0.uuidString < $1.uuidString }
     let query =
@@ -71,15 +71,15 @@ struct RecordReader {
 
 // MARK: RowSelection
 
-/// The part of a statement that selects the rows of an entity, called `r`, with what is read of each.
+/// The part of a statement that selects the rows of an entity, called `r`, and the columns to read.
 struct RowSelection {
   static let (key, version) = (0, 1)
 
-  /// A property, and the places of its columns in a row.
+  /// A property, and the indexes of its columns in a row.
   struct Field {
     enum Kind {
       case attribute(AttributePlacement, index: Int, exactIndex: Int?)
-      /// With the place of the name of the entity that the relationship leads to, unless there is one only.
+      /// Includes the index of the destination entity's name, unless only one entity is possible.
       case toOne(Destination, index: Int, entityIndex: Int?)
     }
 
@@ -133,7 +133,7 @@ struct RowSelection {
     self.placement = placement
   }
 
-  /// The value of a property in a row.
+  /// Returns the value of a property in a row.
   func value(
     _ field: Field,
     _ row: PostgreSQLRow,
@@ -169,7 +169,7 @@ struct RowSelection {
 }
 
 extension Destination {
-  /// The entity of a record, whose name may be in a column.
+  /// Returns the entity of a record, whose name may be in a column.
   func entity(_ row: PostgreSQLRow, _ index: Int?) throws(FieldFault) -> EntityDescription {
     if let onlyEntity { return onlyEntity }
     guard let name = index.flatMap({ row[$0] }).map({ String(decoding: $0, as: UTF8.self) }),
@@ -181,14 +181,14 @@ extension Destination {
 
 // MARK: RelatedRecords
 
-/// What one to-many relationship leads to from each record that is read.
+/// The destinations of one to-many relationship, for each record that is read.
 struct RelatedRecords {
   typealias Member = (key: UUID, entity: EntityDescription)
 
   let ordinal: Int
   private(set) var members: [UUID: [Member]] = [:]
 
-  /// The relationships of all records.
+  /// Returns the relationships of all records.
   static func all(
     _ placement: EntityPlacement,
     schema: PostgreSQLSchema,
@@ -203,7 +203,7 @@ struct RelatedRecords {
     }
   }
 
-  /// The relationships of the records with some keys.
+  /// Returns the relationships of the records with certain keys.
   static func of(
     _ keys: ArraySlice<UUID>,
     _ placement: EntityPlacement,
@@ -228,7 +228,7 @@ struct RelatedRecords {
     let ordinal: Int
     let owner: String
     let destination: Destination
-    /// The statement with a further condition.
+    /// Returns the statement with an additional condition.
     let text: (_ condition: String) -> String
   }
 

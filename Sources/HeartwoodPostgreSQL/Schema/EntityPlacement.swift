@@ -1,23 +1,23 @@
 import HeartwoodModel
 
-/// Where the records of an entity are, and their properties.
+/// Describes where the records of an entity and their properties are stored.
 struct EntityPlacement: Sendable {
   let entity: EntityDescription
-  /// The table of the topmost entity above, which all below share.
+  /// The table of the root entity, which all its subentities share.
   let table: String
-  /// Whether the table holds records of this entity alone.
+  /// Whether the table contains records of this entity only.
   let isAlone: Bool
-  /// Indexed by ordinal; nil for what no store keeps: transient properties.
+  /// Indexed by ordinal; nil for transient properties, which no store keeps.
   var properties: [PropertyPlacement?]
 }
 
-/// Where a property is.
+/// Describes where a property is stored.
 enum PropertyPlacement: Sendable {
   case attribute(AttributePlacement)
   case toOne(ToOnePlacement)
-  /// The rows of the destination say whom they belong to.
+  /// Each row of the destination refers to its owner.
   case toMany(ToManyPlacement)
-  /// Rows of both keys.
+  /// Rows with both keys.
   case join(JoinPlacement)
 }
 
@@ -25,7 +25,8 @@ struct AttributePlacement: Sendable {
   let type: AttributeType
   let columnType: PostgreSQLType
   let column: String
-  /// For dates: the column with just the seconds since 2001, which PostgreSQL rounds to microseconds in the other one.
+  /// For dates: the column with the exact seconds since 2001, because PostgreSQL rounds the other column to
+  /// microseconds.
   let exactColumn: String?
 }
 
@@ -37,29 +38,29 @@ struct ToOnePlacement: Sendable {
 struct ToManyPlacement: Sendable {
   /// The column of the inverse relationship, in the table of the destination.
   let column: String
-  /// The column with the place of the record among those of its owner, for an ordered relationship.
+  /// The column with the position of the record among those of its owner, for an ordered relationship.
   let positionColumn: String?
   let destination: Destination
 }
 
 struct JoinPlacement: Sendable {
   let table: String
-  /// The column with the key of the record whose relationship it is.
+  /// The column with the key of the record that has the relationship.
   let ownColumn: String
   let otherColumn: String
   let positionColumn: String?
-  /// Whether the relationship is its own inverse: then there is a row for each direction.
+  /// Whether the relationship is its own inverse: there is then a row for each direction.
   let isReflexive: Bool
   let destination: Destination
 }
 
-/// The records that a relationship may lead to.
+/// The possible destinations of a relationship.
 struct Destination: Sendable {
   let table: String
-  /// The entities that have records of their own, by the name that the rows have.
+  /// The entities that can have records, by the name that is stored in the rows.
   let entities: [String: EntityDescription]
 
-  /// The entity of all of them; nil if rows say which.
+  /// The only possible entity; nil if the rows record the entity.
   var onlyEntity: EntityDescription? { entities.count == 1 ? entities.values.first : nil }
 }
 
@@ -68,15 +69,15 @@ struct Destination: Sendable {
 /// A table of records.
 struct RecordTable: Sendable {
   let name: String
-  /// The entity whose records others insert who do not say which; nil if that is abstract.
+  /// The entity of records that other programs insert without an entity name; nil if it is abstract.
   let defaultEntity: String?
-  /// Names and definitions of the columns behind those that every table has.
+  /// Names and definitions of the columns after those that every table has.
   var columns: [(name: String, definition: String)] = []
-  /// The columns of dates, and those beside them.
+  /// The columns of dates, and the columns with their exact seconds.
   var dates: [(column: String, exactColumn: String)] = []
-  /// The columns that refer to records, with the tables of these.
+  /// The columns that refer to records, with the tables they refer to.
   var references: [(column: String, table: String)] = []
-  /// Columns whose values no two rows may share, and the entities that this is about; nil means all.
+  /// Columns whose values must be unique, and the entities the constraint applies to; nil means all.
   var uniqueColumns: [(columns: [String], entities: [String]?)] = []
   /// Columns with their direction.
   var indexes: [[(column: String, isAscending: Bool)]] = []

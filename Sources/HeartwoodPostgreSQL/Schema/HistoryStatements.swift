@@ -1,15 +1,15 @@
 /// The tables of a store's history.
 extension PostgreSQLSchema {
-  /// Has one row if the store keeps a history: the number of the last transaction that was deleted.
+  /// A table with one row if the store keeps a history: the number of the last transaction that was deleted.
   static let historyTable = "heartwood_history"
-  /// A row for each save.
+  /// A table with a row for each save.
   static let transactionTable = "heartwood_transaction"
-  /// A row for all records of an entity to which a save did the same.
+  /// A table with a row for all records of an entity that a save changed in the same way.
   static let changeTable = "heartwood_change"
 
   static let historyTables = [historyTable, transactionTable, changeTable]
 
-  /// What makes the tables, which are empty as long as no history is kept.
+  /// The statements that create the tables, which are empty until the store keeps a history.
   var historyCreation: [String] {
     let text = PostgreSQLType.text.rawValue
     return [
@@ -27,7 +27,8 @@ extension PostgreSQLSchema {
     ]
   }
 
-  /// The sequence that numbers transactions, as an expression. It belongs to the table, and goes where that goes.
+  /// The sequence that numbers transactions, as an expression. It belongs to the table, and moves with it to another
+  /// schema.
   var transactionSequence: String {
     "pg_get_serial_sequence(\(PostgreSQLName.literal(qualified(Self.transactionTable))), 'number')"
   }

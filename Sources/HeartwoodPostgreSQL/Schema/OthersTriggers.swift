@@ -1,25 +1,26 @@
-/// Triggers by which a store notices what is changed by other means: `psql`, another program, a foreign key.
+/// Triggers by which a store detects changes made by other means: `psql`, another program, a foreign key.
 ///
-/// A row that others update gets its next version, so that a save on the older one is a conflict, and each of their statements changes the mark of
-/// the store. The store's own connections say so in a setting, for which the triggers look before anything is called.
+/// A row that another client updates gets its next version, so that a save based on the older one is a conflict, and
+/// each of the client's statements changes the mark of the store. The store's own connections set a setting, which the
+/// triggers check before they call anything.
 extension PostgreSQLSchema {
-  /// The setting of the store's own connections.
+  /// The setting that the store's own connections set.
   static let ownSetting = "heartwood.saving"
   private static let markFunction = "heartwood_mark_change"
 
-  /// What makes the triggers.
+  /// The statements that create the triggers.
   var triggerCreation: [String] {
     [markFunctionCreation] + (tables.map(\.name) + joins.map(\.name)).flatMap(markTriggers)
       + tables.flatMap(rowTrigger)
   }
 
-  /// The functions behind them, without arguments.
+  /// The functions of the triggers, without arguments.
   var triggerFunctions: [String] { [Self.markFunction] + tables.map { rowFunction($0) } }
 
   private static let condition =
     "WHEN (current_setting('\(ownSetting)', true) IS DISTINCT FROM 'yes')"
 
-  /// The schema is that of the table, so that it may get another name.
+  /// The function uses the schema of the table, so that the schema can be renamed.
   private var markFunctionCreation: String {
     """
     CREATE FUNCTION \(qualified(Self.markFunction))() RETURNS trigger LANGUAGE plpgsql AS $heartwood$ BEGIN \
@@ -42,7 +43,7 @@ extension PostgreSQLSchema {
   }
 
   private func rowTrigger(_ table: RecordTable) -> [String] {
-    // Who changes a date knows nothing of the column beside it.
+    // Another client that changes a date does not know the column with the exact seconds.
     let dates = table.dates.map { date in
       let (column, exact) = (
         PostgreSQLName.quoted(date.column), PostgreSQLName.quoted(date.exactColumn)

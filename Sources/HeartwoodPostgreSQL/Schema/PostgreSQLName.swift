@@ -1,18 +1,19 @@
 /// Names of schemas, tables and columns.
 enum PostgreSQLName {
-  /// PostgreSQL cuts names behind so many bytes.
+  /// The number of bytes after which PostgreSQL truncates names.
   static let greatestLength = PostgreSQLLocation.greatestNameLength
 
-  /// The name in quotes, as it stands in statements: so no name is read as SQL.
+  /// Returns the name in quotes, for use in statements, so that no name is parsed as SQL.
   static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
 
-  /// A text in quotes, as it stands in statements that take no parameters.
+  /// Returns a text as a quoted literal, for statements that take no parameters.
   static func literal(_ text: String) -> String {
-    // Where a backslash is one of the characters, E'' says how it is read, whatever the server's settings are.
+    // If the text contains a backslash, E'' determines how it is read, whatever the server's settings are.
     "E'\(text.replacing("\\", with: "\\\\").replacing("'", with: "''"))'"
   }
 
-  /// The name in the form that others use in SQL: `ToDoItem` becomes `to_do_item`, and `URLString` becomes `url_string`.
+  /// Returns the name in the form that is common in SQL: `ToDoItem` becomes `to_do_item`, and `URLString` becomes
+  /// `url_string`.
   static func snakeCase(_ name: String) -> String {
     var result = ""
     let characters = Array(name)
@@ -32,7 +33,7 @@ enum PostgreSQLName {
     return result
   }
 
-  /// The name itself, or one that is short enough and differs if the name does.
+  /// Returns the name itself, or a shorter one that is different for different names.
   static func shortened(_ name: String, length: Int = greatestLength) -> String {
     if name.utf8.count <= length { return name }
     let mark = "_" + String(hash(name), radix: 36)
@@ -44,13 +45,13 @@ enum PostgreSQLName {
     return prefix + mark
   }
 
-  /// The same number for the same text, in every process: FNV-1a.
+  /// Returns a hash that is the same for the same text in every process: FNV-1a.
   static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
   }
 }
 
-/// Gives names that are not taken yet.
+/// Generates names that are not taken yet.
 struct NameSpace {
   private var taken: Set<String>
 
@@ -58,7 +59,7 @@ struct NameSpace {
     taken = reserved
   }
 
-  /// The first of `candidates` that is free, or the last one with a number.
+  /// Returns the first of `candidates` that is free, or the last one with a number.
   mutating func name(_ candidates: [String]) -> String {
     let names = candidates.filter { !$0.isEmpty }.map { PostgreSQLName.shortened($0) }
     for name in names where taken.insert(name).inserted { return name }
@@ -74,7 +75,7 @@ struct NameSpace {
     }
   }
 
-  /// The columns that every table has, and those that PostgreSQL has for itself.
+  /// The names of the columns that every table has, and those that PostgreSQL reserves.
   static var ofColumns: NameSpace {
     NameSpace(
       reserved: ["id", "version", "entity", "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"]

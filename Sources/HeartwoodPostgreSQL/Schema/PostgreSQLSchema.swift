@@ -1,13 +1,13 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// The tables of a store: one for each topmost entity, with columns for the properties of all entities below, and one for each relationship
-/// between many and many.
+/// The tables of a store: one for each root entity, with columns for the properties of all its subentities, and one for
+/// each many-to-many relationship.
 ///
-/// It is made of the model alone, and the same model makes the same names. An entity or a property gets another name if its `userInfo` says so under
-/// ``nameKey``.
+/// The schema depends only on the model, and the same model always gives the same names. An entity or a property gets
+/// another name if its `userInfo` contains one under ``nameKey``.
 struct PostgreSQLSchema: Sendable {
-  /// The key of `userInfo` under which a model says how a table or a column is called.
+  /// The key of `userInfo` under which a model specifies the name of a table or a column.
   static let nameKey = "postgresName"
   static let storeTable = "heartwood_store"
   static let markTable = "heartwood_mark"
@@ -19,7 +19,8 @@ struct PostgreSQLSchema: Sendable {
   let joins: [JoinTable]
   private let placements: [EntityPlacement?]
 
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if a relationship leads to an entity that the store does not keep.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if the destination of a relationship is an entity that the
+  ///   store does not keep.
   init(name: String, model: ManagedObjectModel, entities: [EntityDescription])
     throws(PersistenceError)
   {
@@ -47,19 +48,19 @@ struct PostgreSQLSchema: Sendable {
     )
   }
 
-  /// The names of all tables, its own ones last.
+  /// The names of all tables; those of the store itself come last.
   var allTables: [String] {
     tables.map(\.name) + joins.map(\.name) + Self.historyTables + [Self.markTable, Self.storeTable]
   }
 
-  /// The same tables in another schema.
+  /// Returns the same tables in another schema.
   func renamed(_ name: String) -> PostgreSQLSchema {
     var schema = self
     schema.name = name
     return schema
   }
 
-  /// The name of a table with the schema, in quotes.
+  /// Returns the quoted name of a table with its schema.
   func qualified(_ table: String) -> String {
     "\(PostgreSQLName.quoted(name)).\(PostgreSQLName.quoted(table))"
   }
@@ -73,14 +74,14 @@ private struct SchemaBuilder {
   private(set) var tables: [RecordTable] = []
   private(set) var joins: [JoinTable] = []
   private(set) var placements: [EntityPlacement?]
-  /// The tables of topmost entities, by the ordinal of these: places in ``tables``.
+  /// The indexes in ``tables`` of the root entities' tables, by the ordinal of the entity.
   private var tablePlaces: [Int: Int] = [:]
   private var columnNames: [NameSpace] = []
   private var tableNames = NameSpace(
     reserved: Set(PostgreSQLSchema.historyTables + [PostgreSQLSchema.storeTable, PostgreSQLSchema.markTable])
   )
 
-  /// A relationship as it was declared.
+  /// A relationship of the entity that declares it.
   private struct Side: Hashable {
     let entity: Int
     let ordinal: Int
@@ -94,7 +95,7 @@ private struct SchemaBuilder {
     placements = Array(repeating: nil, count: model.entities.count)
   }
 
-  /// The entities of all hierarchies that have an entity which is kept: those above others first.
+  /// The entities of all hierarchies in which the store keeps an entity, superentities first.
   private var placed: [EntityDescription] {
     let roots = Set(entities.map(\.rootEntity.ordinal))
     return model.entities.filter { roots.contains($0.rootEntity.ordinal) }.map { ($0, depth($0)) }
@@ -130,7 +131,7 @@ private struct SchemaBuilder {
     entity.superentity?.properties.count ?? 0
   }
 
-  /// Places attributes and to-one relationships.
+  /// Adds the columns of attributes and to-one relationships.
   private mutating func addColumns(_ entity: EntityDescription) throws(PersistenceError) {
     guard let place = tablePlace(entity) else { return }
     let inherited = entity.superentity.flatMap { placements[$0.ordinal]?.properties } ?? []
@@ -225,7 +226,7 @@ private struct SchemaBuilder {
 // MARK: Relationships to many
 
 extension SchemaBuilder {
-  /// Places to-many relationships: their inverses have been placed.
+  /// Adds to-many relationships, whose inverses must have been added.
   private mutating func addToManies(_ entity: EntityDescription) throws(PersistenceError) {
     if let superentity = entity.superentity, let inherited = placements[superentity.ordinal] {
       for ordinal in inherited.properties.indices {
@@ -272,8 +273,9 @@ extension SchemaBuilder {
     )
   }
 
-  /// The relationship that is kept as one with a relationship, as it was declared. Models from elsewhere may name an inverse that does not lead back,
-  /// or whose own inverse is another one: then each is kept by itself.
+  /// Returns the relationship that is stored together with a relationship, at the entity that declares it. Models from
+  /// other sources may name an inverse that does not refer back, or whose own inverse is another one: each is then
+  /// stored by itself.
   private func mutualInverse(_ entity: EntityDescription, _ ordinal: Int) -> Side? {
     guard let target = entity.relationshipTargets[ordinal],
       let inverseOrdinal = target.inverseOrdinal
@@ -306,7 +308,7 @@ extension SchemaBuilder {
   ) throws(PersistenceError) -> JoinPlacement {
     let entity = model.entities[side.entity]
     if let inverse, inverse != side, let other = joinPlacements[inverse] {
-      // The table is there: this is its other side.
+      // The table exists already: this is its other side.
       let position = relationship.isOrdered ? addPosition(relationship, to: other.table) : nil
       return JoinPlacement(
         table: other.table,
@@ -378,7 +380,7 @@ extension SchemaBuilder {
     for index in entity.definition.fetchIndexes { addIndex(index, placement, place) }
   }
 
-  /// An index is for speed alone: one of what has no column that PostgreSQL can order is left out.
+  /// An index only improves performance, so one without a column that PostgreSQL can order is left out.
   private mutating func addIndex(
     _ index: FetchIndexDescription,
     _ placement: EntityPlacement,
@@ -403,7 +405,8 @@ extension SchemaBuilder {
 }
 
 extension EntityPlacement {
-  /// The columns that together have the value of an attribute or a to-one relationship, in the order in which they are compared.
+  /// Returns the columns that together contain the value of an attribute or a to-one relationship, in the order in
+  /// which they are compared.
   func valueColumns(_ ordinal: Int) -> [String] {
     switch properties[ordinal] {
     case .attribute(let place): [place.column] + (place.exactColumn.map { [$0] } ?? [])

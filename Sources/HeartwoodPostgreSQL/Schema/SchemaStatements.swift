@@ -1,17 +1,17 @@
 import HeartwoodModel
 
 extension PostgreSQLSchema {
-  /// What makes the tables, in order.
+  /// Returns the statements that create the tables, in order.
   ///
-  /// Foreign keys are added last, so that tables may refer to each other. Whoever deletes a record by other means unlinks it; the delete rules of the
-  /// model are for those who use it.
+  /// Foreign keys are added last, so that tables may refer to each other. If a record is deleted by other means,
+  /// references to it are removed; the delete rules of the model apply only to programs that use it.
   ///
-  /// - Parameter notesOthers: whether there are triggers by which changes by other means are noticed.
+  /// - Parameter notesOthers: whether to create triggers that detect changes by other means.
   func creation(notesOthers: Bool) -> [String] {
     tableCreation + constraintCreation + (notesOthers ? triggerCreation : [])
   }
 
-  /// What makes the tables without what holds between them, so that many rows are written faster.
+  /// The statements that create the tables without keys and indexes, so that many rows are written faster.
   var tableCreation: [String] {
     let statements = [
       """
@@ -26,7 +26,7 @@ extension PostgreSQLSchema {
     return statements + historyCreation + tables.map(creation) + joins.map(creation)
   }
 
-  /// What makes keys and indexes.
+  /// The statements that create keys and indexes.
   var constraintCreation: [String] { tables.flatMap(constraints) + joins.flatMap(constraints) }
 
   private func creation(_ table: RecordTable) -> String {

@@ -2,7 +2,8 @@ import HeartwoodModel
 import HeartwoodStore
 
 extension PostgreSQLSchema {
-  /// The relationships that are kept as one with their inverses: each to-many relationship with the column or the table that it is kept in.
+  /// Returns the relationships that are stored together with their inverses: each to-many relationship with the column
+  /// or the table that stores it.
   func sharedRelationships() throws -> [(RelationshipSide, RelationshipSide)] {
     var pairs: [(RelationshipSide, RelationshipSide)] = []
     var seen: Set<RelationshipSide> = []
@@ -11,7 +12,7 @@ extension PostgreSQLSchema {
       for ordinal in placement.properties.indices.dropFirst(entity.superentity?.properties.count ?? 0) {
         let side = RelationshipSide(entity, ordinal)
         guard !seen.contains(side), let inverse = try sharedInverse(placement, ordinal) else { continue }
-        // Both sides of a table of pairs are the same, and a to-one relationship is not asked.
+        // Both sides of a table of pairs are the same, and to-one relationships are skipped.
         seen.insert(inverse)
         pairs.append((side, inverse))
       }
@@ -19,7 +20,7 @@ extension PostgreSQLSchema {
     return pairs
   }
 
-  /// The relationship that is kept where a to-many relationship is; nil if there is none.
+  /// Returns the relationship that is stored in the same place as a to-many relationship; nil if there is none.
   private func sharedInverse(_ placement: EntityPlacement, _ ordinal: Int) throws -> RelationshipSide? {
     guard let target = placement.entity.relationshipTargets[ordinal], let inverse = target.inverseOrdinal else {
       return nil

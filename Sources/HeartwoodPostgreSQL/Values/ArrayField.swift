@@ -1,13 +1,13 @@
 import HeartwoodFoundation
 
-/// Arrays in PostgreSQL's binary format.
+/// Reads arrays in PostgreSQL's binary format.
 enum ArrayField {
-  /// The number of dimensions, whether there are elements that are NULL, and the type of all.
+  /// The length of the number of dimensions, the flag for NULL elements, and the element type.
   private static let headLength = 12
-  /// The number of elements, and the index of the first one.
+  /// The length of the number of elements and the index of the first one.
   private static let dimensionLength = 8
 
-  /// The fields of an array of one dimension; nil stands for NULL. They are valid as long as `bytes` are.
+  /// Returns the fields of an array with one dimension; nil stands for NULL. They are valid as long as `bytes` are.
   static func elements(_ bytes: UnsafeRawBufferPointer) throws(FieldFault) -> [UnsafeRawBufferPointer?] {
     let dimensionCount = try number(bytes, 0)
     if dimensionCount == 0 { return [] }
@@ -38,7 +38,7 @@ enum ArrayField {
 }
 
 extension PostgreSQLRow {
-  /// The elements of an array, none of which is NULL.
+  /// Returns the elements of an array, none of which is NULL.
   func elements<Element>(_ index: Int, _ element: (UnsafeRawBufferPointer) throws -> Element) throws -> [Element] {
     guard let bytes = self[index] else { return [] }
     return try ArrayField.elements(bytes).map { field in

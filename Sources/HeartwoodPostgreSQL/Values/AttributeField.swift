@@ -2,9 +2,9 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Values of attributes as fields of columns, and back.
+/// Converts attribute values to fields of columns, and back.
 enum AttributeField {
-  /// The type of the column of an attribute; nil for a type that is not kept.
+  /// Returns the type of the column of an attribute; nil for a type that is not kept.
   static func columnType(_ type: AttributeType) -> PostgreSQLType? {
     switch type {
     case .integer16: .smallint
@@ -22,16 +22,16 @@ enum AttributeField {
     }
   }
 
-  /// Why a value cannot be kept.
+  /// The reason why a value cannot be kept.
   struct Refusal: Error {
     let problem: String
     let recovery: PersistenceError.Recovery
   }
 
-  /// PostgreSQL keeps 1 GiB in a row, and sends what is less than that.
+  /// The maximum length of a value: PostgreSQL keeps 1 GiB in a row, and sends less than that.
   private static let greatestLength = (1 << 30) - (1 << 20)
 
-  /// Appends the field of a value, which fits the attribute.
+  /// Appends the field of a value, which must be valid for the attribute.
   static func append(_ value: PropertyValue, as type: AttributeType, to bytes: inout [UInt8])
     throws(Refusal)
   {
@@ -60,13 +60,13 @@ enum AttributeField {
     }
   }
 
-  /// Appends the field of the column beside a date, which holds just the seconds since 2001.
+  /// Appends the field of the column beside a date, which contains the exact seconds since 2001.
   static func appendExact(_ value: PropertyValue, to bytes: inout [UInt8]) {
     guard case .date(let date) = value else { return bytes.appendNullField() }
     bytes.appendField(date.timeIntervalSinceReferenceDate.bitPattern)
   }
 
-  /// The parameters for the columns that together have the value of an attribute.
+  /// Returns the parameters for the columns that together contain the value of an attribute.
   static func parameters(_ value: PropertyValue, _ place: AttributePlacement) throws(Refusal) -> [PostgreSQLParameter] {
     var field: [UInt8] = []
     try append(value, as: place.type, to: &field)
@@ -77,9 +77,9 @@ enum AttributeField {
     return [parameter, PostgreSQLParameter(.double, content(field))]
   }
 
-  /// The bytes of a field without their length; nil for NULL.
+  /// Returns the bytes of a field without their length; nil for NULL.
   private static func content(_ field: [UInt8]) -> [UInt8]? {
-    // A length below 0, which NULL has, begins with this bit.
+    // The length of NULL is below 0, and so begins with this bit.
     if let first = field.first, first & 0x80 != 0 { return nil }
     return Array(field.dropFirst(MemoryLayout<Int32>.size))
   }
@@ -108,7 +108,7 @@ enum AttributeField {
 // MARK: Reading
 
 extension AttributeField {
-  /// The value of a field.
+  /// Returns the value of a field.
   static func value(_ bytes: UnsafeRawBufferPointer, as type: AttributeType) throws(FieldFault)
     -> PropertyValue
   {
@@ -136,7 +136,8 @@ extension AttributeField {
     }
   }
 
-  /// The date of a pair of columns: what the exact one holds, unless another client has changed the other one only.
+  /// Returns the date in a pair of columns: the one in the exact column, unless another client has changed only the
+  /// other column.
   static func date(
     _ bytes: UnsafeRawBufferPointer,
     exact: UnsafeRawBufferPointer?
@@ -157,14 +158,14 @@ extension AttributeField {
 
 // MARK: Timestamp
 
-/// A moment as PostgreSQL keeps it: microseconds since 2000-01-01 00:00 UTC.
+/// A timestamp as PostgreSQL stores it: microseconds since 2000-01-01 00:00 UTC.
 struct Timestamp: Sendable, Hashable {
   let microseconds: Int64
 
-  /// From 2000 to 2001, which was a leap year.
+  /// The seconds from the start of 2000 to the start of 2001; 2000 was a leap year.
   private static let secondsToReferenceDate = 366.0 * 86_400
   private static let microsecondsInSecond = 1e6
-  /// From the year 4714 BC to 294276.
+  /// The timestamps from the year 4714 BC to 294276.
   private static let range: ClosedRange<Int64> =
     -211_813_488_000_000_000...9_223_371_331_199_999_999
   private static let infinity = Int64.max
@@ -174,7 +175,8 @@ struct Timestamp: Sendable, Hashable {
     self.microseconds = microseconds
   }
 
-  /// The nearest moment; infinity for what PostgreSQL has none for, also for a date that is no number. Later dates have no earlier moment.
+  /// Creates the nearest timestamp, or infinity for a date that PostgreSQL cannot represent or that is NaN. A later
+  /// date never has an earlier timestamp.
   init(_ date: Date) {
     let seconds = date.timeIntervalSinceReferenceDate
     let microseconds = ((seconds + Self.secondsToReferenceDate) * Self.microsecondsInSecond)

@@ -1,9 +1,9 @@
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// What is wrong with a field that a server has sent.
+/// A fault in a field that a server sent.
 struct FieldFault: Error, Sendable {
-  /// In words that follow the name of the column.
+  /// A description that follows the name of the column.
   let text: String
 
   init(_ text: String) {
@@ -13,9 +13,9 @@ struct FieldFault: Error, Sendable {
 
 // MARK: BinaryField
 
-/// Values in PostgreSQL's binary format: numbers with the most significant byte first.
+/// Reads values in PostgreSQL's binary format: numbers with the most significant byte first.
 enum BinaryField {
-  /// A number of 2, 4 or 8 bytes.
+  /// Returns a number of 2, 4 or 8 bytes.
   static func integer(_ bytes: UnsafeRawBufferPointer) throws(FieldFault) -> Int64 {
     switch bytes.count {
     case 2: Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
@@ -60,7 +60,7 @@ extension [UInt8] {
     Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
   }
 
-  /// Appends the length of a field and its bytes, as they stand in a row that is copied and in an array.
+  /// Appends the length and the bytes of a field, as in a copied row or in an array.
   mutating func appendField(_ bytes: some Collection<UInt8>) {
     append(bigEndian: Int32(clamping: bytes.count))
     append(contentsOf: bytes)
@@ -84,13 +84,13 @@ extension [UInt8] {
 
 // MARK: CopyFormat
 
-/// The binary format of `COPY`: a header, rows of a number of fields and the fields, and a trailer.
+/// The binary format of `COPY`: a header, rows that consist of a field count and fields, and a trailer.
 enum CopyFormat {
   private static let signature = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00]
 
-  /// The signature, flags, and the length of what follows the header.
+  /// The signature, the flags, and the length of the rest of the header.
   static let header = signature + [UInt8](repeating: 0, count: 8)
-  /// In place of a number of fields.
+  /// The trailer, in place of a field count.
   static let trailer: [UInt8] = [0xFF, 0xFF]
   static let headerLength = header.count
 
@@ -99,14 +99,14 @@ enum CopyFormat {
   }
 }
 
-/// Reads the pieces of a binary `COPY`, which end where rows do.
+/// Reads the chunks of a binary `COPY`, which end where rows end.
 struct CopyReader {
   private var hasHeader = false
   private var isComplete = false
 
   init() {}
 
-  /// Calls `body` with each row of a piece.
+  /// Calls `body` with each row of a chunk.
   mutating func read(_ piece: UnsafeRawBufferPointer, _ body: (PostgreSQLRow) throws -> Void) throws {
     var offset = 0
     if !hasHeader {

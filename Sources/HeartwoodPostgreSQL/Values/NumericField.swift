@@ -1,7 +1,8 @@
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// Decimal numbers as PostgreSQL's `numeric`: digits of base 10,000, the first of which stands for a power of it.
+/// Converts decimal numbers to and from PostgreSQL's `numeric`: digits in base 10,000, and the exponent of the first
+/// digit.
 enum NumericField {
   private static let negative: UInt16 = 0x4000
   private static let notANumber: UInt16 = 0xC000
@@ -24,7 +25,7 @@ enum NumericField {
     for group in groups.digits { bytes.append(bigEndian: group) }
   }
 
-  /// The digits of a number without its sign, and the power of ten that the last one stands for. None for 0.
+  /// Returns the digits of a number without its sign, and the power of ten of the last digit. Zero has no digits.
   private static func digits(_ number: Decimal) -> (digits: [UInt8], exponent: Int) {
     var digits: [UInt8] = []
     var exponent = 0
@@ -50,10 +51,10 @@ enum NumericField {
     return digits.isEmpty ? ([], 0) : (digits, exponent)
   }
 
-  /// The digits in groups, and the power of 10,000 that the first one stands for.
+  /// Returns the digits in groups, and the power of 10,000 of the first group.
   private static func groups(_ digits: [UInt8], _ exponent: Int) -> (digits: [Int16], weight: Int) {
     if digits.isEmpty { return ([], 0) }
-    // The groups begin and end at multiples of four digits from the point.
+    // The groups begin and end at multiples of four digits from the decimal point.
     let last = floorDivision(exponent, digitsInGroup)
     let zeros = exponent - last * digitsInGroup
     var rest = digits + [UInt8](repeating: 0, count: zeros)
@@ -69,9 +70,9 @@ enum NumericField {
     number >= 0 ? number / divisor : -((-number + divisor - 1) / divisor)
   }
 
-  /// The number that the bytes are.
+  /// Returns the number that the bytes represent.
   ///
-  /// - Throws: for a number that has more digits than `Decimal`, and for an infinite one.
+  /// - Throws: an error for a number with more digits than `Decimal` has, and for infinity.
   static func decimal(_ bytes: UnsafeRawBufferPointer) throws(FieldFault) -> Decimal {
     func word(_ index: Int) -> UInt16 {
       UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self))
@@ -90,7 +91,7 @@ enum NumericField {
       text += String(repeating: "0", count: digitsInGroup - digits.count) + digits
     }
     var exponent = (weight - count + 1) * digitsInGroup
-    // What is written with zeros at its end is the same number with fewer digits.
+    // Trailing zeros can be removed: the number is the same with fewer digits.
     while text.last == "0" {
       text.removeLast()
       exponent += 1
@@ -105,7 +106,7 @@ enum NumericField {
     exponent: Int,
     isNegative: Bool
   ) throws(FieldFault) -> Decimal {
-    // `Decimal` has a byte for the exponent, which zeros at the end of its digits make smaller.
+    // `Decimal` has one byte for the exponent; zeros at the end of the digits make it smaller.
     let padding = max(0, exponent - greatestExponent)
     let text =
       digits + String(repeating: "0", count: min(padding, digitLimit)) + "e\(exponent - padding)"

@@ -5,7 +5,7 @@ enum PostgreSQLType: String, Sendable, Hashable {
   case smallint, integer, bigint, boolean, real, numeric, text, timestamptz, uuid, bytea
   case double = "double precision"
 
-  /// The number by which the server knows the type: these are the same in every database.
+  /// The object identifier of the type, which is the same in every database.
   var oid: UInt32 {
     switch self {
     case .boolean: 16
@@ -22,7 +22,7 @@ enum PostgreSQLType: String, Sendable, Hashable {
     }
   }
 
-  /// The number of the type of arrays.
+  /// The object identifier of the array type.
   var arrayOID: UInt32 {
     switch self {
     case .boolean: 1000
@@ -39,7 +39,7 @@ enum PostgreSQLType: String, Sendable, Hashable {
     }
   }
 
-  /// How the type stands in the definition of a column. Texts are ordered by their bytes, which is the order of Unicode scalars.
+  /// The type in the definition of a column. Texts are ordered by their bytes, which is the order of Unicode scalars.
   var definition: String { self == .text ? "text COLLATE \"C\"" : rawValue }
 }
 
@@ -52,7 +52,7 @@ struct PostgreSQLParameter: Sendable {
   }
 
   let type: Kind
-  /// In the binary format of the type; nil for NULL.
+  /// The value in the binary format of the type; nil for NULL.
   let bytes: [UInt8]?
 
   init(_ type: PostgreSQLType, _ bytes: [UInt8]?) {
@@ -101,7 +101,7 @@ extension PostgreSQLParameter {
     return elements.parameter
   }
 
-  /// An array of one dimension that grows.
+  /// Builds an array of one dimension, element by element.
   struct ArrayBuilder {
     let type: PostgreSQLType
     private var fields: [UInt8] = []
@@ -121,7 +121,8 @@ extension PostgreSQLParameter {
     var parameter: PostgreSQLParameter {
       var bytes: [UInt8] = []
       bytes.reserveCapacity(fields.count + 20)
-      // The number of dimensions (an array without elements has none), whether elements may be NULL, their type, their number, and the first index.
+      // The number of dimensions (0 without elements), whether elements may be NULL, their type, their number, and the
+      // first index.
       bytes.append(bigEndian: Int32(count == 0 ? 0 : 1))
       bytes.append(bigEndian: Int32(1))
       bytes.append(bigEndian: type.oid)

@@ -5,19 +5,20 @@ import HeartwoodStore
 /// The statements of a batch for the records of one entity.
 struct BatchTranslation {
   let entity: EntityDescription
-  /// What becomes of records whose relationships led to some that go.
+  /// The changes of records whose relationships refer to deleted records.
   private let unlinked: [Unlinking]
-  /// Changes or deletes the records; with `RETURNING`, it returns their keys.
+  /// Updates or deletes the records; with `RETURNING`, it returns their keys.
   private let change: FetchStatement
 
-  /// Records that lose some to which a relationship led, which gives them their next version. The statement returns their keys and entities.
+  /// A statement about records with a relationship that refers to deleted records, which gives them their next version.
+  /// It returns their keys and entities.
   private struct Unlinking {
     let entities: [String: EntityDescription]
     let propertyOrdinal: Int
     let change: FetchStatement
   }
 
-  /// The statements for each entity.
+  /// Returns the statements for each entity.
   static func translations(
     of batch: RecordBatch,
     in schema: PostgreSQLSchema,
@@ -41,7 +42,7 @@ struct BatchTranslation {
     return translations
   }
 
-  /// Does it.
+  /// Runs the statements.
   func run(
     needingReferences: Bool,
     _ connection: PostgreSQLConnection,
@@ -75,12 +76,12 @@ struct BatchTranslation {
   }
 }
 
-/// The records of one entity that a batch is about.
+/// The records of one entity in a batch.
 private struct BatchPart {
   typealias Unlinking = (entities: [String: EntityDescription], propertyOrdinal: Int, change: FetchStatement)
 
   let fetch: RecordFetch
-  /// Whether the batch is about records of this entity alone.
+  /// Whether the batch concerns records of this entity only.
   let isAlone: Bool
   let schema: PostgreSQLSchema
   let store: UUID?
@@ -99,7 +100,7 @@ private struct BatchPart {
     }
   }
 
-  /// A statement about the rows called `r` that meet the condition.
+  /// Returns a statement about the rows, called `r`, that meet the condition.
   private func statement(
     _ text: (inout FetchTranslator, _ condition: String) throws(Untranslatable) -> String
   ) throws(Untranslatable) -> FetchStatement {
@@ -108,7 +109,8 @@ private struct BatchPart {
       row,
       condition throws(Untranslatable) in
       if !translator.hasJoins { return try text(&translator, condition) }
-      // The records of one entity are changed before those of the next one are looked for, which might look at these.
+      // The records of one entity are changed before those of the next one are selected, and the selection could depend
+      // on them.
       guard isAlone else { throw Untranslatable() }
       return try text(&translator, "r.id IN (SELECT r.id FROM \(translator.source(row)) WHERE \(condition))")
     }
@@ -129,7 +131,7 @@ extension BatchPart {
     }
   }
 
-  /// The columns of an attribute with what they get, which is the same for all records.
+  /// Returns the columns of an attribute and their new values, which are the same for all records.
   private func values(
     _ assignment: BatchAssignment,
     _ placement: EntityPlacement,
@@ -143,7 +145,7 @@ extension BatchPart {
     do throws(AttributeField.Refusal) {
       parameters = try AttributeField.parameters(value, place)
     } catch {
-      // What the table has no place for is refused if there is a record that would get it.
+      // A value that the table cannot store is refused only if there is a record that would get it.
       throw Untranslatable()
     }
     return zip(placement.valueColumns(assignment.ordinal), parameters).map { column, parameter in
@@ -162,9 +164,9 @@ extension BatchPart {
     }
   }
 
-  /// What becomes of the records that relationships lead to, or that lead to those that go.
+  /// Returns the changes of records that deleted records refer to, or that refer to them.
   ///
-  /// - Throws: ``Untranslatable`` if other records go with them, or stand in the way.
+  /// - Throws: ``Untranslatable`` if other records are deleted with them, or prevent the deletion.
   func unlinkings() throws(Untranslatable) -> [Unlinking] {
     if isReferredToWithoutInverse { throw Untranslatable() }
     var unlinkings: [Unlinking] = []
@@ -176,7 +178,7 @@ extension BatchPart {
     return unlinkings
   }
 
-  /// Whether records of any entity may lead to those that go, although these do not know of it.
+  /// Whether records of any entity may refer to the deleted ones without an inverse relationship.
   private var isReferredToWithoutInverse: Bool {
     schema.model.entities.contains { entity in
       entity.relationshipTargets.enumerated().contains { ordinal, target in
@@ -187,7 +189,7 @@ extension BatchPart {
     }
   }
 
-  /// Nil for an attribute, and if the other end does not know of it.
+  /// Returns nil for an attribute, and for a relationship without an inverse.
   private func unlinking(_ ordinal: Int, _ property: PropertyPlacement) throws(Untranslatable) -> Unlinking? {
     let entity = fetch.entity
     guard let relationship = entity.properties[ordinal].relationship, let target = entity.relationshipTargets[ordinal]
@@ -219,7 +221,7 @@ extension BatchPart {
     }
   }
 
-  /// The values of a column of the records.
+  /// Returns the values of a column of the records.
   private func keys(_ column: String) throws(Untranslatable) -> FetchStatement {
     let table = schema.qualified(try placement.table)
     return try statement { _, condition throws(Untranslatable) in
@@ -227,7 +229,7 @@ extension BatchPart {
     }
   }
 
-  /// The records that lead to those that go by a column lead nowhere then.
+  /// Returns the statement that clears the references in a column to the deleted records.
   private func unlinking(
     _ destination: Destination,
     _ ordinal: Int,

@@ -2,9 +2,9 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Writes values of some properties as fields of their columns.
+/// Writes the values of some properties as fields of their columns.
 struct ColumnWriter {
-  /// A column, and what of a property it holds.
+  /// A column, and the part of a property that it contains.
   struct Column {
     let name: String
     let type: PostgreSQLType
@@ -14,7 +14,7 @@ struct ColumnWriter {
 
   enum Content {
     case attribute(AttributeType)
-    /// The seconds of a date, beside the column with the date.
+    /// The exact seconds of a date, beside the column with the date.
     case exactDate
     case toOne
   }
@@ -79,12 +79,12 @@ struct ColumnWriter {
     }
   }
 
-  /// An array for each column.
+  /// Returns an array builder for each column.
   func makeArrays(capacity: Int) -> [PostgreSQLParameter.ArrayBuilder] {
     columns.map { PostgreSQLParameter.ArrayBuilder($0.type, capacity: capacity) }
   }
 
-  /// The rows of parallel arrays, called `u`: keys, versions, and the columns `c0` and so on.
+  /// Returns the rows of parallel arrays, called `u`: keys, versions, and the columns `c0` and so on.
   ///
   /// - Parameter number: the number of the parameter with the keys.
   func unnest(from number: Int) -> String {

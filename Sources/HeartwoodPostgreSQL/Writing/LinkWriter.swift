@@ -2,12 +2,14 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Gathers what the to-many relationships of a save gain and lose, and writes it with a few statements for each relationship.
+/// Collects the changes of the to-many relationships of a save, and writes them with a few statements for each
+/// relationship.
 ///
-/// The column of a to-one relationship says who belongs to whom, so its inverse writes the places alone. What a relationship between many and many
-/// gains and loses is known by the records before the save: another client may have added pairs that this one has not seen.
+/// The column of a to-one relationship contains the owner, so its inverse only writes the positions. The changes of a
+/// many-to-many relationship are computed from the records before the save: another client may have added pairs that
+/// this one has not seen.
 struct LinkWriter {
-  /// How far apart the places of ordered records are, so that others find room between them.
+  /// The distance between the positions of ordered records, so that records can be inserted between them.
   private static let gap: Int64 = 1024
 
   private let writer: RecordWriter
@@ -50,7 +52,7 @@ struct LinkWriter {
     self.writer = writer
   }
 
-  /// Adds what a new record leads to.
+  /// Adds the destinations of a new record.
   mutating func add(_ record: ObjectSnapshot) throws {
     let placement = try writer.schema.placement(of: record.objectID.entity)
     for (ordinal, property) in placement.properties.enumerated() where Self.isToMany(property) {
@@ -60,7 +62,7 @@ struct LinkWriter {
     }
   }
 
-  /// Adds what a record leads to instead of what it led to.
+  /// Adds the destinations of a record, in place of its previous ones.
   mutating func add(_ update: RecordUpdate, _ contents: StoreContents) throws {
     let placement = try writer.schema.placement(of: update.objectID.entity)
     for (ordinal, value) in update.values where Self.isToMany(placement.properties[ordinal]) {
@@ -124,7 +126,7 @@ struct LinkWriter {
     }
   }
 
-  /// Numbers the records that an owner leads to. One that has gone to another owner since keeps its place there.
+  /// Numbers the destinations of an owner. A record that has moved to another owner keeps its position there.
   private mutating func number(
     _ keys: [UUID],
     _ owner: UUID,
@@ -147,7 +149,7 @@ struct LinkWriter {
     self.positions[place] = positions
   }
 
-  /// Writes all that was added: what goes, what comes, then the places.
+  /// Writes all changes: first removals, then additions, then positions.
   func write() throws {
     let joins = joins.sorted { $0.key < $1.key }.map(\.value)
     for changes in joins where !changes.removed.owners.isEmpty { try remove(changes) }

@@ -2,10 +2,11 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Writes the changes of one save, within a transaction: one statement for the new records of an entity, and one for the records of an entity of
-/// which the same properties change.
+/// Writes the changes of one save, within a transaction: one statement for the new records of an entity, and one for
+/// the records of an entity in which the same properties change.
 ///
-/// Records that go are deleted first, so that their unique values are free, and what refers to new records is written after these.
+/// Deletions come first, so that unique values become available, and references to new records are written after those
+/// records.
 struct RecordWriter {
   let schema: PostgreSQLSchema
   /// The records before the changes.
@@ -37,7 +38,7 @@ struct RecordWriter {
     )
   }
 
-  /// The records by entity, in the order in which entities occur.
+  /// Returns the records by entity, in the order in which the entities occur.
   private func grouped<Record>(
     _ records: [Record],
     _ entity: (Record) -> EntityDescription
@@ -60,7 +61,7 @@ struct RecordWriter {
 // MARK: Preconditions
 
 extension RecordWriter {
-  /// Makes sure that records have their versions, and that nobody changes them until the save is done.
+  /// Checks that records have the expected versions, and locks them until the save is done.
   private func hold(_ preconditions: [RecordPrecondition]) throws {
     for (entity, records) in grouped(preconditions, \.objectID.entity) {
       let table = schema.qualified(try schema.placement(of: entity).table)
@@ -99,8 +100,8 @@ extension RecordWriter {
 // MARK: Updates
 
 extension RecordWriter {
-  /// Gives up values that must be unique of records that are to have others: another record may take them over in the same save, and the index
-  /// compares row by row.
+  /// Clears the unique values of records that get other ones: another record may take them over in the same save, and
+  /// the index is checked row by row.
   private func vacate(_ updates: [RecordUpdate], beside insertedCount: Int) throws {
     for (entity, records) in grouped(updates, \.objectID.entity) {
       let unique = Set(entity.uniquenessConstraints.flatMap(\.self))
@@ -176,7 +177,7 @@ extension RecordWriter {
 // MARK: Insertions
 
 extension RecordWriter {
-  /// To-one relationships that lead to records which are inserted later.
+  /// To-one relationships that refer to records which are inserted later.
   struct PostponedLinks {
     let entity: EntityDescription
     let ordinal: Int
@@ -184,7 +185,7 @@ extension RecordWriter {
     var destinations: [UUID] = []
   }
 
-  /// With more rows, copying is quicker than a statement with arrays.
+  /// The maximum number of rows in a statement with arrays: for more rows, copying is faster.
   private static let greatestArrayCount = 100
 
   private func insert(_ snapshots: [ObjectSnapshot]) throws -> [PostponedLinks] {
@@ -199,7 +200,7 @@ extension RecordWriter {
     return postponed
   }
 
-  /// The first group of which no relationship leads to another one, or else the first.
+  /// Returns the index of the first group that has no relationship to another group, or else 0.
   private func nextGroup(_ groups: [(entity: EntityDescription, records: [ObjectSnapshot])]) -> Int {
     groups.firstIndex { group in
       groups.allSatisfy { other in
@@ -316,7 +317,8 @@ extension RecordWriter {
 }
 
 extension PostgreSQLError {
-  /// Whether two rows of a table would have the same key. PostgreSQL names its constraint for the table, which it may cut.
+  /// Whether two rows of a table would have the same key. PostgreSQL names the constraint after the table, and may
+  /// truncate the name.
   fileprivate func isOfPrimaryKey(of table: String) -> Bool {
     sqlState == "23505" && tableName == table && constraintName?.hasSuffix("_pkey") == true
   }

@@ -3,15 +3,16 @@ import HeartwoodModel
 import HeartwoodStore
 import Synchronization
 
-/// Makes UUIDs of version 7: they begin with the time, so that new rows come at the end of an index, and no two are the same in any process.
+/// Makes UUIDs of version 7: they begin with the time, so that new rows are at the end of an index, and they are unique
+/// across processes.
 ///
-/// Those of one process ascend, also within a millisecond: behind the time stands a counter of 12 bits, and the time goes ahead of the clock if that
-/// is full. The other 62 bits are random.
+/// The UUIDs of one process ascend, also within a millisecond: the time is followed by a counter of 12 bits, and if
+/// that overflows, the time runs ahead of the clock. The other 62 bits are random.
 enum ReferenceMaker {
   private static let greatestCount: UInt64 = 0xFFF
   private static let last = Mutex<(milliseconds: UInt64, count: UInt64)>((0, 0))
 
-  /// As many as are asked for, each greater than those before it.
+  /// Returns `count` UUIDs, each greater than those before it.
   static func references(count: Int) -> [UUID] {
     last.withLock { last in
       let now = milliseconds()

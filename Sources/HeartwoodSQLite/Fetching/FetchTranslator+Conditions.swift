@@ -1,11 +1,11 @@
 import HeartwoodModel
 
 extension FetchTranslator {
-  /// So many values at most are handed over for one condition.
+  /// The maximum number of values that are passed for one condition.
   static let greatestElementCount = 10_000
 
-  /// That a row is a record of the scope's entity, and meets a condition. So does a row of no entity in a table of one, if it is to be found: who
-  /// reads it is told.
+  /// Returns the condition that a row is a record of the scope's entity and meets a condition. If stray rows are to be
+  /// found, it includes rows of no entity in a table of one entity: reading them reports the fault.
   mutating func condition(_ plan: CompiledPredicate?, ofRecordsIn scope: QueryScope) throws(Untranslatable) -> String {
     let isAlone = schema.isAlone(scope.placement)
     var isOfEntity = "\(scope.alias).Z_ENT = \(scope.placement.number)"
@@ -13,13 +13,14 @@ extension FetchTranslator {
     guard let plan else { return isOfEntity }
     guard plan.isOfFitSize else { throw Untranslatable() }
     let condition = try condition(plan, scope)
-    // SQLite tests from left to right: first comes what most rows fail, and in a table of one entity all rows are of it.
+    // SQLite tests from left to right: the condition that most rows fail comes first, and in a table of one entity all
+    // rows belong to it.
     return isAlone ? "\(condition) AND \(isOfEntity)" : "\(isOfEntity) AND \(condition)"
   }
 
-  /// A condition in SQL.
+  /// Returns a condition in SQL.
   ///
-  /// - Parameter isExact: whether it has to be false where it is not true; otherwise it may be unknown.
+  /// - Parameter isExact: whether the condition has to be false if it is not true; otherwise it may be unknown.
   mutating func condition(
     _ plan: CompiledPredicate,
     _ scope: QueryScope,
@@ -46,7 +47,7 @@ extension FetchTranslator {
     return Self.grouped(texts, separator)
   }
 
-  /// A list as an expression that is not as high as the list is long.
+  /// Joins a list to an expression whose height is less than the length of the list.
   private static func grouped(_ texts: [String], _ separator: String) -> String {
     let size = StatementSize.termsInGroup
     guard texts.count > size else { return "(\(texts.joined(separator: separator)))" }
@@ -67,13 +68,13 @@ extension FetchTranslator {
   ) throws(Untranslatable) -> String {
     guard plan.modifier == .direct else { return try quantified(plan, scope) }
     if plan.comparator == .contains, case .property(_, let property) = plan.left, property.isToMany {
-      // A collection contains what one of its members is.
+      // A collection contains a value if one of its members equals the value.
       return try quantified(plan.replacing(comparator: .equalTo, modifier: .any), scope)
     }
     return try direct(plan, scope, isExact)
   }
 
-  /// A comparison of one value.
+  /// Returns a comparison of one value.
   private mutating func direct(
     _ plan: CompiledComparison,
     _ scope: QueryScope,
@@ -118,7 +119,7 @@ extension FetchTranslator {
     }
   }
 
-  /// What strings are folded by before they are compared.
+  /// Returns the folding that is applied to strings before they are compared.
   private func folding(_ plan: CompiledComparison, _ left: TranslatedValue) throws(Untranslatable) -> TextFolding {
     guard case .text = left.kind else { return .none }
     let isOrder = [.lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .between].contains(
@@ -141,13 +142,13 @@ extension FetchTranslator {
     guard elements.count <= Self.greatestElementCount else { throw Untranslatable() }
     var places: [String] = []
     for element in elements where !element.scalar.isNull { places.append(try constant(element.scalar, kind, folding)) }
-    // What has arguments of its own cannot be written twice.
+    // An expression with its own arguments cannot be written twice.
     if places.count < elements.count, value.contains("?") { throw Untranslatable() }
     let isIn = "\(value) IN (\(places.joined(separator: ", ")))"
     return places.count < elements.count ? "(\(isIn) OR \(value) IS NULL)" : isIn
   }
 
-  /// Two expressions of the same row.
+  /// Returns a comparison of two expressions of the same row.
   private mutating func columns(
     _ plan: CompiledComparison,
     _ scope: QueryScope,
@@ -178,7 +179,7 @@ extension FetchTranslator {
 // MARK: Text
 
 extension FetchTranslator {
-  /// - Parameter value: the left side, folded.
+  /// - Parameter value: the folded left side.
   private mutating func matched(
     _ left: TranslatedValue,
     _ value: String,
@@ -194,7 +195,7 @@ extension FetchTranslator {
       let bytes = "CAST(\(try constant(.string(part), left.kind, folding)) AS BLOB)"
       let range = plan.comparator == .beginsWith ? "1, \(length)" : "-\(length)"
       return "substr(CAST(\(value) AS BLOB), \(range)) = \(bytes)"
-    // Of no bytes, substr gives nothing.
+    // For zero bytes, substr returns an empty value.
     case .beginsWith, .endsWith: return "\(value) IS NOT NULL"
     case .like, .matches:
       let pattern = try constant(.string(part), .text)
@@ -207,7 +208,7 @@ extension FetchTranslator {
 // MARK: Collections
 
 extension FetchTranslator {
-  /// A comparison of the members of a collection.
+  /// Returns a comparison of the members of a collection.
   private mutating func quantified(_ plan: CompiledComparison, _ scope: QueryScope) throws(Untranslatable) -> String {
     guard let collection = plan.left.collection else { throw Untranslatable() }
     var found = try members(collection, scope)
@@ -219,7 +220,8 @@ extension FetchTranslator {
     return "\(plan.modifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(found.text))"
   }
 
-  /// The value that the members of a collection are compared with: in it, the collection is all of them.
+  /// Returns the value that the members of a collection are compared with: within it, the collection stands for all
+  /// members.
   private mutating func valueBesideMembers(
     _ plan: CompiledExpression,
     _ scope: QueryScope
@@ -233,7 +235,7 @@ extension FetchTranslator {
 }
 
 extension EvaluatedValue {
-  /// Whether it is `nil`, or has an element that is.
+  /// Whether it is `nil`, or has an element that is `nil`.
   fileprivate var namesNothing: Bool {
     switch self {
     case .one(let value): value.isNull
@@ -243,7 +245,7 @@ extension EvaluatedValue {
 }
 
 extension CompiledExpression {
-  /// The to-many relationship, or the subquery, whose members the expression is about.
+  /// The to-many relationship, or the subquery, whose members the expression refers to.
   var collection: CompiledExpression? {
     switch self {
     case .property(_, let property) where property.isToMany: self

@@ -7,7 +7,8 @@ import HeartwoodStore
 // MARK: Statements
 
 extension FetchTranslator {
-  /// What makes the groups, in the order of the first key of each; nil where SQL would not make just the same.
+  /// Returns the statement that makes the groups, in the order of the first record key of each; nil if SQL would not
+  /// make exactly the same groups.
   static func groups(_ fetch: GroupFetch, in schema: SQLiteSchema) -> GroupStatement? {
     guard let placement = schema.placement(of: fetch.records.entity) else { return nil }
     var translator = FetchTranslator(schema: schema, strays: .refused)
@@ -36,7 +37,7 @@ extension FetchTranslator {
       "SELECT \(columns.isEmpty ? "1" : columns.joined(separator: ", ")) FROM \(scope.source) WHERE \(condition)"
     if !keys.isEmpty {
       text += " GROUP BY \(keys.indices.map { "\($0 + 1)" }.joined(separator: ", "))"
-      // A group of which nobody knows what it should be is not left out.
+      // A group is kept if its correct values are unknown.
       if let having { text += " HAVING \(having)" + (oddity.map { " OR \($0)" } ?? "") }
       text += " ORDER BY min(\(scope.key))"
     } else if columns.isEmpty {
@@ -60,9 +61,10 @@ extension FetchTranslator {
     return "\(condition) AND \(scope.key) NOT IN (\(places.joined(separator: ", ")))"
   }
 
-  /// The condition on groups; nil where there is none, or none that SQL could test. Groups that are left out need not be read, that is all.
+  /// Returns the condition on groups; nil if there is none, or if SQL could not test it. The condition only avoids
+  /// reading groups that are left out.
   ///
-  /// - Parameter values: what the keys and the aggregates are in SQL, where that compares as they do.
+  /// - Parameter values: the keys and the aggregates in SQL, if SQL compares them as predicates do.
   private mutating func having(
     _ grouping: CompiledGrouping,
     _ values: [TranslatedValue?],
@@ -71,7 +73,7 @@ extension FetchTranslator {
     guard let plan = grouping.having, !grouping.keys.isEmpty, plan.isOfFitSize else { return nil }
     var attempt = self
     attempt.groupValues = values
-    // try?: what has no form in SQL is looked at in memory.
+    // try?: a condition that has no form in SQL is tested in memory.
     guard let text = try? attempt.condition(plan, scope) else { return nil }
     self = attempt
     return text
@@ -81,16 +83,17 @@ extension FetchTranslator {
 // MARK: Values of another kind
 
 extension FetchTranslator {
-  /// Whether a group has rows that are not read as SQL computes with them; nil if its columns are made of no values.
+  /// Returns an expression that reports whether a group has rows that SQL and reading interpret differently; nil if its
+  /// columns are not computed from values.
   private mutating func oddity(of grouping: CompiledGrouping, _ scope: QueryScope) -> String? {
-    // Keys are looked at when they are read, unless a condition may leave out their groups.
+    // Keys are checked when they are read, unless a condition may leave out their groups.
     var operands = grouping.having == nil ? [] : grouping.keys.map { (operand: $0, isAdded: false) }
     operands += grouping.aggregates.filter { !$0.countsRecords }.map { aggregate in
       (aggregate.operand, !aggregate.isDistinct && (aggregate.function == .sum || aggregate.function == .average))
     }
     var anomalies: [String] = []
     for (operand, isAdded) in operands {
-      // try?: what cannot be translated is not grouped in SQL.
+      // try?: an expression that cannot be translated is not grouped in SQL.
       guard case .property(let base, let property) = operand, let row = try? row(base, scope) else { continue }
       switch (row.placement.properties[property.ordinal], property.attributeType) {
       case (.attribute(let place), let type?):
@@ -108,8 +111,9 @@ extension FetchTranslator {
 }
 
 extension FetchTranslator {
-  /// Whether the table has values of another kind, if nothing is asked for but the least or the greatest one of an attribute: an index finds that
-  /// without looking at the rows in between, and so it is to stay.
+  /// Returns an expression that reports whether the table has values of another kind, if the statement only asks for
+  /// the minimum or the maximum of an attribute: an index finds that without reading the rows in between, and the check
+  /// must not change this.
   private func loneExtreme(of grouping: CompiledGrouping, _ scope: QueryScope) -> String? {
     guard grouping.keys.isEmpty, grouping.aggregates.count == 1, let aggregate = grouping.aggregates.first,
       aggregate.function == .min || aggregate.function == .max,
@@ -124,7 +128,7 @@ extension FetchTranslator {
 // MARK: Keys
 
 extension FetchTranslator {
-  /// What records are grouped by: its text, how it is read, and what it is where it is compared.
+  /// A key by which records are grouped: its text, how it is read, and its value for comparisons.
   private typealias Key = (text: String, value: GroupValue, known: TranslatedValue?)
 
   private mutating func key(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> Key {
@@ -135,13 +139,13 @@ extension FetchTranslator {
       return (translated.text, .record(try entity(property, of: row)), translated)
     }
     switch type {
-    // A file may hold more digits than a value of single precision has.
+    // A file may contain more digits than a single-precision value has.
     case .float: throw Untranslatable()
     default: return (translated.text, .attribute(type), translated)
     }
   }
 
-  /// The entity of all records that a relationship leads to.
+  /// Returns the entity of all records that a relationship refers to.
   private func entity(_ property: CompiledProperty, of row: QueryScope) throws(Untranslatable) -> EntityDescription {
     guard case .toOne(let place) = row.placement.properties[property.ordinal], place.entityColumn == nil,
       let entity = property.destination.map({ schema.model.entities[$0] }), entity.subentityOrdinals.isEmpty
@@ -153,7 +157,7 @@ extension FetchTranslator {
 // MARK: Aggregates
 
 extension FetchTranslator {
-  /// An aggregate, and what it is where it is compared; nil for what SQL could not compare.
+  /// An aggregate, and its value for comparisons; nil if SQL could not compare it.
   private typealias Aggregate = (aggregate: GroupAggregate, known: TranslatedValue?)
 
   private mutating func aggregate(
@@ -166,7 +170,7 @@ extension FetchTranslator {
     let row = try row(base, scope)
     switch plan.function {
     case .count where plan.isDistinct:
-      // How many there are is too little where others come to them.
+      // The count is too small if other records are added to it.
       guard isComplete else { throw Untranslatable() }
       return Self.count("DISTINCT \(try key(plan.operand, scope).text)")
     case .count: return Self.count(try storedText(property, of: row))
@@ -188,10 +192,10 @@ extension FetchTranslator {
     return (.count(text), TranslatedValue(text: text, kind: .number))
   }
 
-  /// The column of any property, to look whether there is a value.
+  /// Returns the column of any property, to test whether there is a value.
   private func storedText(_ property: CompiledProperty, of row: QueryScope) throws(Untranslatable) -> String {
     switch row.placement.properties[property.ordinal] {
-    // A URI without text is read as nothing.
+    // A URI with an empty text is read as nil.
     case .attribute(let place) where place.storage == .uri: return "nullif(\(row.column(place.column)), '')"
     case .attribute(let place): return row.column(place.column)
     case .toOne(let place): return row.column(place.column)
@@ -221,24 +225,24 @@ extension FetchTranslator {
 
 // MARK: GroupStatement
 
-/// A statement that makes groups of records, and how its columns are read.
+/// A statement that groups records, and how its columns are read.
 struct GroupStatement {
   let query: FetchStatement
   let keys: [GroupValue]
   let aggregates: [GroupAggregate]
-  /// Whether the last column tells of rows that are not read as SQL computes with them.
+  /// Whether the last column reports rows that SQL and reading interpret differently.
   let tellsOddities: Bool
-  /// Whether the statement tests the condition on groups, where there is one.
+  /// Whether the statement tests the condition on groups, if there is one.
   let testsGroups: Bool
 }
 
-/// How a column of such a statement becomes a value.
+/// Describes how a column of such a statement is converted to a value.
 enum GroupValue {
   case attribute(AttributeType)
   /// The key of a record of an entity.
   case record(EntityDescription)
 
-  /// The value in the row that the statement is at.
+  /// Returns the value in the current row of the statement.
   func value(_ row: SQLiteStatement, _ index: CInt, _ fetch: GroupFetch) throws(Untranslatable) -> PropertyValue {
     if sqlite3_column_type(row, index) == SQLITE_NULL { return .null }
     switch self {
@@ -265,7 +269,8 @@ enum GroupValue {
     }
   }
 
-  /// What has another form than its type is another group in SQL, and may be read as the same value.
+  /// Checks the form of a value: one in another form than its type's is another group in SQL, but may be read as the
+  /// same value.
   private static func check(
     _ row: SQLiteStatement,
     _ index: CInt,
@@ -281,12 +286,12 @@ enum GroupValue {
   ) throws(Untranslatable) -> Int64 {
     try check(row, index, isStoredAs: SQLITE_INTEGER)
     let number = sqlite3_column_int64(row, index)
-    // Booleans other than 0 and 1 are the same and several groups.
+    // Booleans other than 0 and 1 are the same value, but different groups.
     if let range = type.flatMap(ValueAnomaly.range), !range.contains(number) { throw Untranslatable() }
     return number
   }
 
-  /// Columns of dates hold whole numbers as integers.
+  /// Columns of dates contain whole numbers as integers.
   private static func real(_ row: SQLiteStatement, _ index: CInt) throws(Untranslatable) -> Double {
     if sqlite3_column_type(row, index) == SQLITE_INTEGER {
       guard let number = Double(exactly: sqlite3_column_int64(row, index)) else { throw Untranslatable() }
@@ -296,7 +301,7 @@ enum GroupValue {
     return sqlite3_column_double(row, index)
   }
 
-  /// What is no UTF-8 is refused, with its place, where all records are read.
+  /// Invalid UTF-8 is reported, with its place, if all records are read.
   private static func text(_ row: SQLiteStatement, _ index: CInt) throws(Untranslatable) -> String {
     try check(row, index, isStoredAs: SQLITE_TEXT)
     let bytes = ColumnBytes.text(row, index)
@@ -312,11 +317,11 @@ enum GroupValue {
   }
 }
 
-/// An aggregate in SQL, and how what is known of it is read from its columns.
+/// An aggregate in SQL, and how its accumulator is read from its columns.
 enum GroupAggregate {
   case count(String)
-  /// The sum of integers as that of their higher bits, which stands for 2^32 times as much, and that of their lower ones: neither
-  /// overflows.
+  /// The sum of integers, as the sum of their higher bits, which counts 2^32 times as much, and the sum of their lower
+  /// bits: neither overflows.
   case integerSum(high: String, low: String, count: String, isAverage: Bool)
   case realSum(String, count: String, isAverage: Bool)
   case extreme(String, AttributeType, isLeast: Bool)
@@ -329,12 +334,12 @@ enum GroupAggregate {
     }
   }
 
-  /// What the row tells, whose columns from `index` on are the aggregate's.
+  /// Returns the accumulator in a row whose columns from `index` on belong to the aggregate.
   func accumulator(_ row: SQLiteStatement, _ index: CInt) throws(Untranslatable) -> Accumulator {
     switch self {
     case .count: return .count(sqlite3_column_int64(row, index))
     case .integerSum(_, _, _, let isAverage):
-      // Where there are others among the integers, the sum is a real one.
+      // If there are other values among the integers, the sum is a real.
       guard sqlite3_column_type(row, index + 1) != SQLITE_FLOAT else { throw Untranslatable() }
       let (high, low) = (sqlite3_column_int64(row, index), sqlite3_column_int64(row, index + 1))
       var sum = NumberSum()
@@ -350,14 +355,14 @@ enum GroupAggregate {
     }
   }
 
-  /// SQLite gives nothing for a sum that is no number.
+  /// SQLite returns NULL for a sum that is NaN.
   private static func real(_ row: SQLiteStatement, _ index: CInt) -> Double {
     sqlite3_column_type(row, index) == SQLITE_NULL ? .nan : sqlite3_column_double(row, index)
   }
 }
 
 extension GroupStatement {
-  /// The group in the row that the statement is at.
+  /// Returns the group in the current row of the statement.
   func group(_ row: SQLiteStatement, _ fetch: GroupFetch) throws(Untranslatable) -> RecordGroup {
     var values: [PropertyValue] = []
     for (index, key) in keys.enumerated() { values.append(try key.value(row, CInt(index), fetch)) }

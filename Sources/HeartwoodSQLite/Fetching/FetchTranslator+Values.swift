@@ -6,7 +6,7 @@ import HeartwoodStore
 // MARK: Expressions
 
 extension FetchTranslator {
-  /// What an expression is for a row.
+  /// Returns the value of an expression for a row.
   mutating func value(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
     switch plan {
     case .variable(let place) where groupValues != nil: return try groupValue(place)
@@ -24,7 +24,7 @@ extension FetchTranslator {
     }
   }
 
-  /// What a condition on groups reads: it has no records to look at.
+  /// Returns the value that a condition on groups refers to: there are no records that it could read.
   private func groupValue(_ place: Int) throws(Untranslatable) -> TranslatedValue {
     if let values = groupValues, values.indices.contains(place), let value = values[place] { return value }
     throw Untranslatable()
@@ -42,13 +42,13 @@ extension FetchTranslator {
     }
   }
 
-  /// The kind of values that SQL compares as predicates do.
+  /// Returns the kind of values that SQL compares as predicates do.
   func kind(_ type: AttributeType) throws(Untranslatable) -> TranslatedValue.Kind {
     guard let kind = TranslatedValue.Kind(type), kind != .text || schema.keepsUTF8 else { throw Untranslatable() }
     return kind
   }
 
-  /// The row of the object that an expression gives.
+  /// Returns the row of the object that an expression refers to.
   mutating func row(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> QueryScope {
     if let member = members[plan] { return member }
     if groupValues != nil { throw Untranslatable() }
@@ -76,10 +76,10 @@ extension FetchTranslator {
 // MARK: Collections
 
 extension FetchTranslator {
-  /// The rows of a collection: what they are selected from, and what leads to them.
+  /// The rows of a collection: the table they are selected from, and the condition that selects them.
   struct Members {
     let row: QueryScope
-    /// The table of pairs, where there is one, and how the rows are joined to it.
+    /// The table of pairs, if there is one, and how the rows are joined to it.
     let pairs: String?
     var conditions: [String]
 
@@ -90,7 +90,7 @@ extension FetchTranslator {
     }
   }
 
-  /// The rows that a to-many relationship leads to, or those of them that a subquery lets pass.
+  /// Returns the rows that a to-many relationship refers to, or those of them that match a subquery.
   mutating func members(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> Members {
     switch plan {
     case .property(let base, let property) where property.isToMany:
@@ -126,7 +126,7 @@ extension FetchTranslator {
 // MARK: Constants
 
 extension FetchTranslator {
-  /// The place for a constant that is compared with values of `kind`.
+  /// Adds a constant that is compared with values of `kind`, and returns its placeholder.
   mutating func constant(
     _ value: PropertyValue,
     _ kind: TranslatedValue.Kind,
@@ -153,7 +153,8 @@ extension FetchTranslator {
     return stored.place
   }
 
-  /// The place for the key of a record; for one of another store what no key equals, and is there all the same.
+  /// Adds the key of a record, and returns its placeholder. For a record of another store, this is a value that is not
+  /// NULL and equals no key.
   private mutating func key(_ id: ManagedObjectID, _ root: Int) throws(Untranslatable) -> String {
     if !id.isTemporaryID, id.storeIdentifier != schema.storeIdentifier { return "''" }
     guard !id.isTemporaryID, case .integer(let key) = id.reference, let placement = schema.placement(of: id.entity),
@@ -165,22 +166,23 @@ extension FetchTranslator {
 
 // MARK: Arithmetic
 
-// SQLite computes as predicates do: integers stay integers and become reals where they are too large, and reals are of IEEE 754. What is
-// divided by zero is NULL in SQL, and infinite in predicates where a real is; so reals are not divided here. A result that is no
-// number is NULL in SQL, and is not compared with `nil`.
+// SQLite computes as predicates do: integers stay integers and become reals if they are too large, and reals follow
+// IEEE 754. Division by zero gives NULL in SQL, but infinity in predicates if one operand is a real, so reals are not
+// divided here. A result that is NaN is NULL in SQL, and is not compared with `nil`.
 
 extension FetchTranslator {
-  /// So many integers, multiplied with each other, are far from infinite.
+  /// The maximum number of factors: the product of so many integers is far from infinity.
   private static let greatestTermCount = 8
 
-  /// A number in SQL, and how many values it is computed of.
+  /// A number in SQL, and the number of values that it is computed from.
   private struct Operand {
     let text: String
     let isInteger: Bool
     let termCount: Int
   }
 
-  /// The sum, the difference, the product or the quotient of numbers; or what dates are apart, or a date some seconds away.
+  /// Returns the sum, the difference, the product or the quotient of numbers; or the interval between two dates, or a
+  /// date plus or minus some seconds.
   mutating func arithmetic(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
     if case .arithmetic(let left, let symbol, let right) = plan, left.isDate {
       let seconds = try "\(seconds(left, scope)) \(symbol.rawValue) \(seconds(right, scope))"
@@ -190,7 +192,8 @@ extension FetchTranslator {
     return TranslatedValue(text: operand.text, kind: .number, mayBeNaN: !operand.isInteger)
   }
 
-  /// A date, or a number of seconds, as a real: a file may hold it as an integer, which SQLite would go on to compute with.
+  /// Returns a date, or a number of seconds, as a real: a file may contain an integer, with which SQLite would continue
+  /// to compute.
   private mutating func seconds(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> String {
     switch plan {
     case .constant(.one(let value)): "CAST(\(try constant(value, plan.isDate ? .date : .number)) AS REAL)"
@@ -232,14 +235,14 @@ extension FetchTranslator {
   ) throws(Untranslatable) -> Operand {
     let (isInteger, count) = (left.isInteger && right.isInteger, left.termCount + right.termCount)
     guard symbol != .power, count <= Self.greatestTermCount else { throw Untranslatable() }
-    // What is computed may have become a real.
+    // A computed number may have become a real.
     if symbol == .divide, !isInteger || count > 2 { throw Untranslatable() }
     return Operand(text: "(\(left.text) \(symbol.rawValue) \(right.text))", isInteger: isInteger, termCount: count)
   }
 }
 
 extension CompiledExpression {
-  /// Whether it gives a date.
+  /// Whether its value is a date.
   fileprivate var isDate: Bool {
     switch self {
     case .property(_, let property): property.attributeType == .date
@@ -252,10 +255,11 @@ extension CompiledExpression {
 
 // MARK: Functions
 
-// Functions are taught to SQLite: they call what evaluates predicates in memory, so that they give just the same.
+// Functions are registered with SQLite: they call the code that evaluates predicates in memory, so that the results are
+// exactly the same.
 
 extension FetchTranslator {
-  /// What a function makes of values of the same row, or of a collection.
+  /// Returns the result of a function for values of the same row, or for a collection.
   mutating func applied(
     _ function: FetchFunction,
     _ operands: [CompiledExpression],
@@ -276,7 +280,8 @@ extension FetchTranslator {
     )
   }
 
-  /// A value as one of another type. To which text a number leads depends on its own type, which SQLite does not know in full.
+  /// Returns a value converted to another type. The text of a number depends on its own type, which SQLite does not
+  /// know in full.
   mutating func cast(
     _ operand: CompiledExpression,
     _ type: FetchExpression.CastType,
@@ -296,7 +301,7 @@ extension FetchTranslator {
     )
   }
 
-  /// One of two values.
+  /// Returns one of two values, depending on a condition.
   mutating func conditional(
     _ predicate: CompiledPredicate,
     _ first: CompiledExpression,
@@ -315,7 +320,7 @@ extension FetchTranslator {
     )
   }
 
-  /// A value, which may be a constant; nil for the constant `nil`, which is of no kind.
+  /// Returns a value, which may be a constant; nil for the constant `nil`, which has no kind.
   private mutating func known(
     _ plan: CompiledExpression,
     _ scope: QueryScope
@@ -337,7 +342,7 @@ extension FetchTranslator {
 // MARK: Collections
 
 extension FetchTranslator {
-  /// What a function makes of the values of a collection's members.
+  /// Returns the result of a function for the values of a collection's members.
   mutating func statistic(
     _ function: FetchFunction,
     _ operand: CompiledExpression,
@@ -355,10 +360,10 @@ extension FetchTranslator {
       return TranslatedValue(text: "(SELECT \(name)(\(value.text)) \(found.text))", kind: value.kind)
     }
     let isInteger = try isInteger(operand)
-    // Floating-point results depend on the order of summation, except where the function picks a value or the middle of two.
+    // Floating-point results depend on the order of summation, unless the function picks a value or the middle of two.
     guard isInteger || function == .median || function == .mode else { throw Untranslatable() }
     let text = "(SELECT \(SQLiteFunctions.statistic(function, value.text)) \(found.text))"
-    // For an empty collection SQLite would give NULL, which must be 0 for a sum.
+    // For an empty collection SQLite returns NULL, but a sum must be 0.
     return TranslatedValue(
       text: function == .sum ? "ifnull(\(text), 0)" : text,
       kind: .number,
@@ -377,10 +382,10 @@ extension FetchTranslator {
 }
 
 extension FetchFunction {
-  /// Whether it makes a string and not a number.
+  /// Whether the result is a string and not a number.
   var makesText: Bool { self == .lowercase || self == .uppercase || self == .canonical }
 
-  /// Whether it makes what is no number of what is one.
+  /// Whether the result may be NaN although the operand is not.
   fileprivate var mayMakeNaN: Bool {
     switch self {
     case .squareRoot, .logarithm, .naturalLogarithm, .modulus: true

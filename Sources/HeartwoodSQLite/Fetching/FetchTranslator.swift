@@ -2,20 +2,22 @@ import GRDB
 import HeartwoodModel
 import HeartwoodStore
 
-/// Makes SQL of a fetch. Every value is an argument, so that no text of a predicate is ever read as SQL.
+/// Translates a fetch to SQL. Every value is an argument, so that no text of a predicate is ever parsed as SQL.
 ///
-/// A predicate has two answers, as SQL has three: where an answer may be unknown and counts, it is made false.
+/// A predicate has two results, but SQL has three: if a result may be unknown and the difference matters, it is made
+/// false.
 struct FetchTranslator {
   let schema: SQLiteSchema
-  /// What becomes of rows of no entity.
+  /// How rows of no entity are handled.
   let strays: StrayRows.Handling
   private(set) var arguments: [DatabaseValue] = []
   private(set) var aliasCount = 0
-  /// The rows that collections stand for, one at a time.
+  /// The rows that stand for collections, one member at a time.
   var members: [CompiledExpression: QueryScope] = [:]
-  /// The rows that the variables of subqueries stand for.
+  /// The rows that the variables of subqueries refer to.
   var variables: [Int: QueryScope] = [:]
-  /// What the variables of a condition on groups stand for: the keys, then the aggregates. Nil is what SQL could not compare.
+  /// The values that the variables of a condition on groups refer to: the keys, then the aggregates. An element is nil
+  /// if SQL could not compare it.
   var groupValues: [TranslatedValue?]?
 
   init(schema: SQLiteSchema, strays: StrayRows.Handling) {
@@ -28,7 +30,7 @@ struct FetchTranslator {
     return "t\(aliasCount - 1)"
   }
 
-  /// The place for a value.
+  /// Adds a value, and returns its placeholder.
   mutating func argument(_ value: any DatabaseValueConvertible) -> String {
     arguments.append(value.databaseValue)
     return "?"
@@ -37,14 +39,15 @@ struct FetchTranslator {
 
 /// A statement and its arguments.
 struct FetchStatement {
-  /// A statement with so many arguments at most is kept by the connection. One with more has a list, and lists of another length make another
-  /// statement: few are met again, and all would be kept.
+  /// The maximum number of arguments of a statement that the connection caches. A statement with more arguments
+  /// contains a list, and a list of another length makes another statement: few of them are used again, but all would
+  /// be kept.
   private static let greatestCountKept = 16
 
   let text: String
   let arguments: [DatabaseValue]
 
-  /// The statement of a connection, with the arguments.
+  /// Returns the prepared statement of a connection, with the arguments set.
   func prepared(_ db: Database) throws -> Statement {
     let isKept = arguments.count <= Self.greatestCountKept
     let statement = try isKept ? db.cachedStatement(sql: text) : db.makeStatement(sql: text)
@@ -54,7 +57,8 @@ struct FetchStatement {
 }
 
 extension FetchTranslator {
-  /// What finds the keys of the records, in their order; nil where SQL would not find just the same.
+  /// Returns the statement that finds the keys of the records, in order; nil if SQL would not find exactly the same
+  /// records.
   static func keys(_ fetch: RecordFetch, in schema: SQLiteSchema) -> FetchStatement? {
     translated(fetch, in: schema) { translator, scope, condition throws(Untranslatable) in
       let order = try translator.order(fetch.compiledSorts, scope)
@@ -67,7 +71,7 @@ extension FetchTranslator {
     }
   }
 
-  /// What counts the records; nil where SQL would not find just the same.
+  /// Returns the statement that counts the records; nil if SQL would not find exactly the same records.
   static func count(_ fetch: RecordFetch, in schema: SQLiteSchema) -> FetchStatement? {
     translated(fetch, in: schema) { _, scope, condition throws(Untranslatable) in
       "SELECT count(*) FROM \(scope.source) WHERE \(condition)"
@@ -91,7 +95,7 @@ extension FetchTranslator {
     }
   }
 
-  /// The terms of the order; the keys decide between records that it leaves alike.
+  /// Returns the terms of the order; the keys decide between records that compare equal.
   private mutating func order(_ sorts: [CompiledSort], _ scope: QueryScope) throws(Untranslatable) -> String {
     var terms: [String] = []
     for sort in sorts {
@@ -116,14 +120,14 @@ extension FetchTranslator {
 
 // MARK: QueryScope
 
-/// The rows of one table in a query: those of the entity that is fetched, of a subquery, or at the end of relationships.
+/// The rows of one table in a query: those of the fetched entity, of a subquery, or at the end of relationships.
 final class QueryScope {
-  /// What the table is called in the query.
+  /// The alias of the table in the query.
   let alias: String
   let placement: EntityPlacement
   /// The tables at the end of to-one relationships, by the ordinal of the relationship.
   private var destinations: [Int: QueryScope] = [:]
-  /// The joins that lead to them, in order.
+  /// The joins that add these tables, in order.
   private(set) var joins: [String] = []
 
   init(_ placement: EntityPlacement, alias: String) {
@@ -136,17 +140,17 @@ final class QueryScope {
 
   func column(_ name: String) -> String { "\(alias).\(SQLiteName.quoted(name))" }
 
-  /// The table and what is joined to it, as it stands behind `FROM`.
+  /// The table and the tables joined to it, as they follow `FROM`.
   var source: String {
     (["\(SQLiteName.quoted(placement.tableName)) AS \(alias)"] + allJoins).joined(separator: " ")
   }
 
-  /// What is joined to the table, by itself and by what is joined.
+  /// All joins: those of the table, and those of the tables joined to it.
   var allJoins: [String] {
     destinations.isEmpty ? joins : joins + destinations.sorted { $0.key < $1.key }.flatMap { $0.value.allJoins }
   }
 
-  /// The table at the end of a to-one relationship, joined where it has not been yet.
+  /// Returns the table at the end of a to-one relationship, and joins it if that is not done yet.
   func destination(_ ordinal: Int, _ placement: EntityPlacement, column: String, alias: () -> String) -> QueryScope {
     if let known = destinations[ordinal] { return known }
     let scope = QueryScope(placement, alias: alias())
@@ -160,23 +164,23 @@ final class QueryScope {
 
 // MARK: TranslatedValue
 
-/// An expression in SQL, and what it gives.
+/// An expression in SQL, and the kind of its value.
 struct TranslatedValue {
-  /// What values of one kind have in common: they can be compared, and compare in SQL as they do in predicates.
+  /// Values of one kind can be compared with each other, and compare in SQL as they do in predicates.
   enum Kind: Equatable {
     case number, text, date, uuid
-    /// The key of a record, of the topmost entity with this number.
+    /// The key of a record, of the root entity with this number.
     case record(root: Int)
   }
 
   let text: String
   let kind: Kind
-  /// Whether it may be no number, which is NULL in SQL and a value in predicates.
+  /// Whether the value may be NaN, which is NULL in SQL and a value in predicates.
   var mayBeNaN = false
 }
 
 extension TranslatedValue.Kind {
-  /// The kind of an attribute's values; nil for those that a file holds otherwise than they compare.
+  /// Creates the kind of an attribute's values; nil if the stored form does not compare as the values do.
   init?(_ type: AttributeType) {
     switch type {
     case .integer16, .integer32, .integer64, .double, .float, .boolean: self = .number
@@ -188,33 +192,35 @@ extension TranslatedValue.Kind {
   }
 }
 
-/// Where something in a fetch has no counterpart in SQL that means just the same.
+/// Thrown if a part of a fetch has no counterpart in SQL with exactly the same meaning.
 struct Untranslatable: Error {}
 
 // MARK: StatementSize
 
-// SQLite's parser keeps at most 100 symbols at once, and an expression is at most 1,000 terms high. What is larger is no mistake of the
-// predicate: it is tested in memory.
+// SQLite's parser keeps at most 100 symbols at once, and an expression is at most 1,000 terms high. A larger predicate
+// is not an error: it is tested in memory.
 
-/// How large a statement may be.
+/// The limits for the size of a statement.
 enum StatementSize {
-  /// What a condition may weigh, as ``HeartwoodModel/CompiledPredicate/weight`` counts. What stands around it and at its ends has the rest.
+  /// The maximum weight of a condition, as counted by ``HeartwoodModel/CompiledPredicate/weight``. The rest is for the
+  /// statement around it and the expressions at its leaves.
   static let greatestWeight = 54
-  /// How long SQLite thinks about a condition grows with the square of its comparisons.
+  /// The maximum number of comparisons: the time in which SQLite prepares a condition grows with the square of their
+  /// number.
   static let greatestComparisonCount = 2_000
-  /// SQLite numbers arguments up to 32,766.
+  /// The maximum number of arguments: SQLite numbers up to 32,766.
   static let greatestArgumentCount = 32_000
-  /// SQLite joins 64 tables.
+  /// The maximum number of tables: SQLite joins up to 64.
   static let greatestTableCount = 60
-  /// SQLite reads 1,000,000 bytes.
+  /// The maximum length of a statement: SQLite reads up to 1,000,000 bytes.
   static let greatestLength = 900_000
-  /// So many terms stand side by side; of more, groups are made.
+  /// The maximum number of terms side by side; more terms are divided into groups.
   static let termsInGroup = 100
 }
 
 extension CompiledPredicate {
-  /// About how many symbols the parser keeps while it is within the innermost part. Each stands for 15 terms of the expression's height
-  /// at most.
+  /// The approximate number of symbols that the parser keeps within the innermost part. Each stands for at most 15
+  /// terms of the expression's height.
   var weight: Int {
     switch self {
     case .literal: 0
@@ -224,7 +230,7 @@ extension CompiledPredicate {
     }
   }
 
-  /// How many comparisons there are, but for those in subqueries.
+  /// The number of comparisons, except for those in subqueries.
   fileprivate var comparisonCount: Int {
     switch self {
     case .literal: 0
@@ -234,12 +240,12 @@ extension CompiledPredicate {
     }
   }
 
-  /// Whether SQLite takes it as a condition.
+  /// Whether SQLite accepts it as a condition.
   var isOfFitSize: Bool {
     weight <= StatementSize.greatestWeight && comparisonCount <= StatementSize.greatestComparisonCount
   }
 
-  /// A parenthesis, what stands to the left, and the operator; twice where there are groups.
+  /// Returns the weight of a parenthesis, the left side, and the operator; twice that if there are groups.
   private static func weight(ofList count: Int) -> Int {
     count <= StatementSize.termsInGroup ? 3 + count / 10 : 16 + count / 1000
   }
@@ -252,10 +258,10 @@ extension CompiledComparison {
 }
 
 extension CompiledExpression {
-  /// That of a query within the statement.
+  /// The weight of a query within the statement.
   fileprivate static let queryWeight = 12
 
-  /// As that of a predicate.
+  /// The weight, counted as for a predicate.
   var weight: Int {
     switch self {
     case .constant, .subject, .variable, .aggregate: 0
@@ -272,7 +278,7 @@ extension CompiledExpression {
 }
 
 extension FetchTranslator {
-  /// A statement that SQLite takes as it is.
+  /// Returns the statement if SQLite accepts its size.
   func statement(_ text: String) throws(Untranslatable) -> FetchStatement {
     guard arguments.count <= StatementSize.greatestArgumentCount, aliasCount <= StatementSize.greatestTableCount,
       text.utf8.count <= StatementSize.greatestLength

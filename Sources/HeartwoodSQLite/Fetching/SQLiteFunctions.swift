@@ -5,9 +5,9 @@ import HeartwoodModel
 import HeartwoodStore
 import Synchronization
 
-/// What SQLite is taught, so that text compares in it as it does in predicates.
+/// Functions and collations that are registered with SQLite, so that it compares text as predicates do.
 enum SQLiteFunctions {
-  /// The collation of the order in which people expect texts.
+  /// The name of the localized collation.
   static let localizedOrder = "heartwood_localized"
   private static let foldName = "heartwood_fold"
   private static let likeName = "heartwood_like"
@@ -15,10 +15,11 @@ enum SQLiteFunctions {
 
   private static let unicodeName = "heartwood_is_utf8"
 
-  /// Whether a text in SQL is UTF-8; unknown for what is no text.
+  /// Returns an expression that is true if a text in SQL is valid UTF-8, and unknown for other values.
   static func isUTF8(_ text: String) -> String { "\(unicodeName)(\(text))" }
 
-  /// Teaches a connection ``isUTF8(_:)``: without a value in between, since it is asked for each row of a table.
+  /// Registers ``isUTF8(_:)`` with a connection. It uses the C interface without intermediate values, because it is
+  /// called for each row of a table.
   private static func addUnicodeCheck(to db: Database) throws {
     let code = sqlite3_create_function_v2(
       db.sqliteConnection,
@@ -39,12 +40,12 @@ enum SQLiteFunctions {
     guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
   }
 
-  /// The folded bytes of a text in SQL.
+  /// Returns the folded bytes of a text in SQL.
   static func folded(_ text: String, _ folding: TextFolding) -> String {
     "\(foldName)(CAST(\(text) AS BLOB), \(folding.number))"
   }
 
-  /// Whether a text in SQL fits a pattern.
+  /// Returns an expression that is true if a text in SQL matches a pattern.
   static func matches(
     _ text: String,
     _ pattern: String,
@@ -55,7 +56,7 @@ enum SQLiteFunctions {
     return "\(name)(CAST(\(text) AS BLOB), CAST(\(pattern) AS BLOB), \(folding.number))"
   }
 
-  /// Teaches a connection.
+  /// Registers all functions and collations with a connection.
   static func add(to db: Database) throws {
     try addUnicodeCheck(to: db)
     try StrayRows.addFunction(to: db)
@@ -92,7 +93,7 @@ enum SQLiteFunctions {
   }
 }
 
-/// The pattern that a function has met last: row after row it is the same.
+/// The pattern of the last call: it is the same for row after row.
 private final class LastPattern: Sendable {
   private struct Made: Sendable {
     let source: String
@@ -104,7 +105,7 @@ private final class LastPattern: Sendable {
 
   func pattern(_ source: String, _ comparator: FetchComparison.Comparator, _ folding: TextFolding) -> CompiledPattern? {
     last.withLock { last in
-      // Texts that Swift takes for equal are other patterns where their scalars differ.
+      // Texts that Swift considers equal are different patterns if their scalars differ.
       if let last, last.source.utf8.elementsEqual(source.utf8), last.folding == folding { return last.pattern }
       let made = Made(source: source, folding: folding, pattern: CompiledPattern(source, comparator, folding: folding))
       last = made
@@ -123,9 +124,9 @@ extension TextFolding {
 
 // MARK: Predicates
 
-/// The functions of predicates.
+/// The functions that predicates use.
 extension SQLiteFunctions {
-  /// Those that take values of a row.
+  /// The functions that take values of one row.
   static let computed: Set<FetchFunction> = [
     .lowercase, .uppercase, .canonical, .length, .absolute, .negate, .floor, .ceiling, .truncate, .squareRoot,
     .logarithm,
@@ -135,26 +136,27 @@ extension SQLiteFunctions {
   private static let statisticName = "heartwood_statistic"
   private static let castName = "heartwood_cast"
 
-  /// What a function makes of values in SQL. Texts go in and out as bytes, since SQLite ends them at their first zero.
+  /// Returns the result of a function for values in SQL. Texts are passed as bytes, because SQLite ends them at their
+  /// first zero.
   static func applied(_ function: FetchFunction, _ operands: [String]) -> String {
     let values = function.takesString ? operands.map { "CAST(\($0) AS BLOB)" } : operands
     let text = "\(function.nameInSQL)(\(values.joined(separator: ", ")))"
     return function.makesText ? "CAST(\(text) AS TEXT)" : text
   }
 
-  /// What a function makes of the numbers of many rows; nothing where there is no row.
+  /// Returns the result of a function for the numbers of many rows; NULL if there are no rows.
   static func statistic(_ function: FetchFunction, _ operand: String) -> String {
     "\(statisticName)(\(operand), '\(function.rawValue)')"
   }
 
-  /// A value as one of another type.
+  /// Returns a value converted to another type.
   static func cast(_ value: TranslatedValue, to type: FetchExpression.CastType) -> String {
     let operand = value.kind == .text ? "CAST(\(value.text) AS BLOB)" : value.text
     let text = "\(castName)(\(operand), '\(type.rawValue)')"
     return type == .string ? "CAST(\(text) AS TEXT)" : text
   }
 
-  /// Teaches them to a connection.
+  /// Registers the functions of predicates with a connection.
   static func addPredicateFunctions(to db: Database) {
     for function in computed {
       db.add(
@@ -184,7 +186,7 @@ extension SQLiteFunctions {
   }
 }
 
-/// The numbers of many rows, of which a function makes one.
+/// Collects the numbers of many rows for a function of all of them.
 private struct CollectedNumbers: DatabaseAggregate {
   private var function: FetchFunction?
   private var numbers: [PropertyValue] = []
@@ -200,12 +202,12 @@ private struct CollectedNumbers: DatabaseAggregate {
 }
 
 extension FetchFunction {
-  /// What the function is called in SQL: its name before the first colon.
+  /// The name of the function in SQL: its name up to the first colon.
   fileprivate var nameInSQL: String { "heartwood_\(rawValue.prefix { $0 != ":" })" }
 }
 
 extension PropertyValue {
-  /// The value as a file holds it, a text as its bytes; nil for what a file holds otherwise than it compares.
+  /// The value in its stored form, a text as its bytes; nil if the stored form does not compare as the value does.
   fileprivate var resultInSQL: (any DatabaseValueConvertible)? {
     switch self {
     case .integer(let number): number

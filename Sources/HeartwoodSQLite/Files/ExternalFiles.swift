@@ -3,30 +3,31 @@ import HeartwoodFoundation
 import HeartwoodStore
 import Synchronization
 
-/// The files beside a store that hold its large binary data: `.NAME_SUPPORT/_EXTERNAL_DATA/<UUID>` for the store `NAME.sqlite`.
+/// The files beside a store that contain its large binary data: `.NAME_SUPPORT/_EXTERNAL_DATA/<UUID>` for the store
+/// `NAME.sqlite`.
 ///
-/// A file never changes: a new value is a new file. So a row of whatever transaction leads to the value that it had. Files and folders are made
-/// with the permissions of the store.
+/// A file never changes: a new value is a new file. So in any transaction, a row refers to the value that it had. Files
+/// and folders get the permissions of the store.
 struct ExternalFiles: Sendable {
-  /// What data in the row begin with.
+  /// The first byte of data that is stored in the row.
   static let inlineMark: UInt8 = 1
-  /// What the name of a file with the data begins with.
+  /// The first byte before the name of a file with the data.
   static let fileMark: UInt8 = 2
-  /// Longer data are kept in files: 100 KB, as is told of Core Data.
+  /// The maximum length of data in the row: longer data is kept in files. 100 KB, as documented for Core Data.
   static let greatestInlineLength = 100 << 10
 
   private static let folderName = "_EXTERNAL_DATA"
-  /// Those of a file until it has the store's.
+  /// The permissions of a file until it gets the store's.
   private static let privatePermissions: UInt32 = 0o600
 
-  /// `.NAME_SUPPORT`.
+  /// The path of `.NAME_SUPPORT`.
   let supportFolder: String
   private let folder: String
-  /// The file of the store, without symbolic links.
+  /// The path of the store's file, without symbolic links.
   let storePath: String
   private let fileSystem = POSIXFileSystem()
 
-  /// - Parameter path: the file of the store. Where that is a link, the folder is beside what it leads to.
+  /// - Parameter path: the file of the store. If it is a symbolic link, the folder is beside the link's destination.
   init(ofStoreAt path: String) {
     storePath = (try? fileSystem.resolvingSymbolicLinks(inPath: path)) ?? path
     supportFolder = Self.supportFolder(storePath)
@@ -46,17 +47,18 @@ struct ExternalFiles: Sendable {
 // MARK: Reading
 
 extension ExternalFiles {
-  /// A group takes a value behind others up to its limit, and a column has no more bytes than 32 bits count.
+  /// The maximum length of a value: a row group accepts a value after others up to its limit, and the length of a
+  /// column has 32 bits.
   private static let greatestLength = Int(UInt32.max) - RowGroupBuilder.columnByteLimit
 
-  /// How many bytes the file called `name` has; 0 where it is not there.
+  /// Returns the size in bytes of the file called `name`; 0 if it does not exist.
   func size(of name: String) -> Int { (try? fileSystem.status(atPath: path(name)))?.size ?? 0 }
 
-  /// The data in the file called `name`.
+  /// Returns the data in the file called `name`.
   ///
-  /// - Throws: ``ValueFault``, one of the row for what is no name of such a file.
+  /// - Throws: ``ValueFault``; a fault of the row if `name` is not the name of such a file.
   func contents(_ name: String) throws -> [UInt8] {
-    // The name comes from the file of the store, which may be anybody's: it must not lead elsewhere.
+    // The name comes from the file of the store, which may be malicious: it must not refer to a file elsewhere.
     guard UUID(uuidString: name) != nil else { throw ValueFault("names a file that is not called by a UUID") }
     let path = path(name)
     do {
@@ -78,7 +80,8 @@ extension ExternalFiles {
     }
   }
 
-  /// The names of all files that have the form of such. What lies behind a symbolic link is somebody else's.
+  /// Returns the names of all files whose names have the right form. Files behind a symbolic link belong to another
+  /// store.
   func names() throws -> [String] {
     try support.files().map(PathParts.split).filter {
       $0.directory == Self.folderName && UUID(uuidString: $0.name) != nil
@@ -86,20 +89,20 @@ extension ExternalFiles {
     .map(\.name)
   }
 
-  /// Whether a symbolic link leads to them, or none is there.
+  /// Whether the folder is reached through a symbolic link, or does not exist.
   var areBehindLink: Bool { (try? fileSystem.resolvingSymbolicLinks(inPath: folder)) != folder }
 
-  /// Whether the files called `names` are there.
+  /// Returns whether the files called `names` exist.
   func have(_ names: Set<String>) throws -> Bool { try support.hasFiles(paths(names)) }
 
   /// Copies the files called `names`.
   ///
-  /// - Throws: ``PersistenceError/Code/fileNotFound`` where one is not there.
+  /// - Throws: ``PersistenceError/Code/fileNotFound`` if one of them does not exist.
   func copy(_ names: Set<String>, to destination: ExternalFiles) throws {
     try support.copy(paths(names), to: destination.support)
   }
 
-  /// The paths in the support folder of the files called `names`, but for names that no such file has.
+  /// Returns the paths in the support folder of the files called `names`, except for names that no such file has.
   private func paths(_ names: Set<String>) -> [String] {
     names.filter { UUID(uuidString: $0) != nil }.sorted().map { PathParts.join(Self.folderName, $0) }
   }
@@ -110,7 +113,8 @@ extension ExternalFiles {
 // MARK: Writing
 
 extension ExternalFiles {
-  /// Writes data into a new file, which is on the disk when the call returns, but for its name: ``synchronize()`` sees to that.
+  /// Writes data to a new file, and returns its name. The data is on the disk when the call returns, but the name is
+  /// only after ``synchronize()``.
   func add(_ bytes: UnsafeRawBufferPointer) throws -> String {
     for folder in [supportFolder, folder] where try fileSystem.status(atPath: folder) == nil {
       try fileSystem.createFolder(atPath: folder)
@@ -132,7 +136,7 @@ extension ExternalFiles {
     return name
   }
 
-  /// Lets those who may read or write the store, and nobody else, do so with a new file, or in a new folder.
+  /// Gives a new file or folder the permissions of the store's file.
   private func copyPermissions(to path: String) throws {
     if try fileSystem.status(atPath: storePath) == nil { return }
     try fileSystem.copyPermissions(ofFileAtPath: storePath, toPath: path)
@@ -141,12 +145,12 @@ extension ExternalFiles {
   /// Waits until the names of all files are on the disk.
   func synchronize() throws { try fileSystem.synchronizeDirectory(ofPath: path(".")) }
 
-  /// Removes files. One that cannot be removed is no harm: it is tried again when the store is opened next.
+  /// Removes files. If one cannot be removed, the next opening of the store tries again.
   func remove(_ names: some Sequence<String>) {
     for name in names { try? fileSystem.removeFile(atPath: path(name)) }
   }
 
-  /// Removes what writers have left that died while they wrote a file.
+  /// Removes the temporary files of processes that died while they wrote a file.
   func removeAbandonedFiles() {
     let files = (try? support.files().map(PathParts.split)) ?? []
     let names = files.filter { $0.directory == Self.folderName }.compactMap { Self.name(ofTemporaryFile: $0.name) }
@@ -155,7 +159,7 @@ extension ExternalFiles {
     }
   }
 
-  /// The name that a file that was being written, `.<UUID>.….heartwood-tmp`, was to have.
+  /// Returns the final name for a temporary file, `.<UUID>.….heartwood-tmp`.
   private static func name(ofTemporaryFile name: String) -> String? {
     guard name.hasPrefix(".") else { return nil }
     let stem = String(name.dropFirst().prefix { $0 != "." })
@@ -165,8 +169,8 @@ extension ExternalFiles {
 
 // MARK: ExternalChanges
 
-/// What one transaction does to the files that hold large binary data: new ones are written before the rows that name them, old ones go
-/// when the rows that name them are gone for good.
+/// The changes of one transaction to the files with large binary data: new files are written before the rows that name
+/// them, and old ones are removed after the rows that named them are gone for good.
 final class ExternalChanges: Sendable {
   private struct State {
     var written: [String] = []
@@ -180,7 +184,7 @@ final class ExternalChanges: Sendable {
     self.files = files
   }
 
-  /// What a column gets that holds `bytes` or leads to them.
+  /// Returns the value of a column that contains `bytes` or refers to a file with them.
   func cell(for bytes: UnsafeRawBufferPointer) throws -> [UInt8] {
     guard bytes.count > ExternalFiles.greatestInlineLength else { return [ExternalFiles.inlineMark] + Array(bytes) }
     let name = try files.add(bytes)
@@ -188,25 +192,25 @@ final class ExternalChanges: Sendable {
     return [ExternalFiles.fileMark] + Array(name.utf8) + [0]
   }
 
-  /// Notes that a row leads to the file called `name` no longer.
+  /// Notes that a row no longer refers to the file called `name`.
   func replace(_ name: String) {
     state.withLock { _ = $0.replaced.insert(name) }
   }
 
-  /// Waits until all that was written is on the disk.
+  /// Waits until all written data is on the disk.
   func synchronize() throws {
     if state.withLock({ !$0.written.isEmpty }) { try files.synchronize() }
   }
 
-  /// The transaction has ended: what it has replaced.
+  /// Ends the transaction, and returns the files that it has replaced.
   func commit() -> Set<String> {
     take().replaced
   }
 
-  /// The transaction has failed.
+  /// Ends a failed transaction.
   ///
-  /// - Parameter isUndone: whether it is certain that no row has been changed. Files of one of which nobody knows stay until the store
-  ///   is opened next.
+  /// - Parameter isUndone: whether it is certain that no row was changed. If it is unknown, the files stay until the
+  ///   store is opened next.
   func rollBack(isUndone: Bool) {
     let written = take().written
     if isUndone { files.remove(written) }
@@ -223,13 +227,14 @@ final class ExternalChanges: Sendable {
 
 // MARK: ExternalNames
 
-/// Finds which files with large binary data the rows of a database lead to.
+/// Finds the files with large binary data that the rows of a database refer to.
 enum ExternalNames {
-  /// The mark, a UUID as text, and a NUL, which some may leave out.
+  /// The lengths of a value: the mark, a UUID as text, and a NUL, which some writers may omit.
   static let cellLengths = 37...38
   private static let uuidLength = 36
 
-  /// All names, of whatever table and column: a model may not know all of them. O(rows), of which only the heads are read.
+  /// Returns all names, in any table and column: a model may not contain all of them. O(rows), of which only the
+  /// beginnings of values are read.
   static func all(in db: Database) throws -> Set<String> {
     let tables = try FileCatalog(db).tables.values
     return try all(
@@ -240,7 +245,7 @@ enum ExternalNames {
     )
   }
 
-  /// The same of tables that are known, or of views that stand for them.
+  /// Returns the names in certain tables, or in views that stand for them.
   static func all(of tables: [SQLiteTable], in db: Database) throws -> Set<String> {
     try all(
       in: tables.flatMap { table in table.columns.filter { $0.type == .blob }.map { (table.name, $0.name) } },
@@ -255,7 +260,7 @@ enum ExternalNames {
     }
   }
 
-  /// The name in a column of one row, or nil where there is none.
+  /// Returns the name in a column of one row; nil if there is none.
   static func name(in column: String, ofRow key: Int64, of table: String, _ db: Database) throws -> String? {
     let query = selection(SQLiteName.quoted(column), SQLiteName.quoted(table)) + " AND Z_PK = ?"
     return try String.fetchOne(try db.cachedStatement(sql: query), arguments: [key])
@@ -270,7 +275,8 @@ enum ExternalNames {
 
 // MARK: MissingFiles
 
-/// How often a file with large data could not be read: another process may have removed it, whose save a transaction does not see.
+/// Counts how often a file with large data could not be read: another process may have removed it in a save that the
+/// transaction does not see.
 final class MissingFiles: Sendable {
   private let number = Atomic(0)
 

@@ -1,29 +1,29 @@
 import GRDB
 import HeartwoodStore
 
-/// Makes connections to a file, set up by the options of a store.
+/// Makes connections to a file, configured by the options of a store.
 struct SQLiteConnections {
   private typealias Pragma = (name: String, value: String)
 
   let location: SQLiteLocation
   let options: StoreOptions
 
-  /// A connection that writes, in the journal mode that was asked for, which stays with the file.
+  /// Returns a connection that writes, in the requested journal mode, which stays with the file.
   ///
-  /// - Parameter check: looks at the database before anything in it is changed.
+  /// - Parameter check: inspects the database before anything in it is changed.
   func writer(
     checking check: @escaping @Sendable (Database) throws -> Void
   ) throws(PersistenceError) -> DatabaseQueue {
     do {
       return try queue(.write, [("journal_mode", journalMode.rawValue)], checking: check)
     } catch {
-      // try?: the error is thrown, only not explained.
+      // try?: the error is thrown in any case, only without the explanation.
       guard error.code == .storeBusy, journalMode == .rollback, (try? location.keepsLog()) == true else { throw error }
       throw keptInLogMode(error)
     }
   }
 
-  /// Who has the file open keeps it in its mode, for however long others wait.
+  /// Explains that another connection keeps the file in write-ahead mode, for however long this one waits.
   private func keptInLogMode(_ error: PersistenceError) -> PersistenceError {
     PersistenceError(
       .storeBusy,
@@ -37,31 +37,33 @@ struct SQLiteConnections {
 
   private var journalMode: SQLiteJournalMode { options[.sqliteJournalMode] }
 
-  /// A connection beside which nobody has the file open, in the journal mode that the file has.
+  /// Returns a connection that has the file to itself, in the journal mode of the file.
   func onlyWriter() throws(PersistenceError) -> DatabaseQueue {
     try queue(.write) { db in try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT") }
   }
 
-  /// A connection that fills a new file, of the form that Core Data gives to one: 4 KB pages, and a list of free ones.
+  /// Returns a connection that fills a new file, with the settings that Core Data uses: 4 KB pages, and a list of free
+  /// ones.
   func creator() throws(PersistenceError) -> DatabaseQueue {
-    // The page size comes first: the other one writes the first page.
+    // The page size comes first, because the other pragma writes the first page.
     try queue(.write, [("page_size", "4096"), ("auto_vacuum", "INCREMENTAL")])
   }
 
-  /// A connection that writes, in the journal mode that the file has.
+  /// Returns a connection that writes, in the journal mode of the file.
   func plainWriter() throws(PersistenceError) -> DatabaseQueue { try queue(.write) }
 
-  /// - Parameter access: `unchanging` for a connection that believes that nobody writes the file.
+  /// - Parameter access: `unchanging` for a connection that assumes that nothing writes to the file.
   func reader(_ access: SQLiteLocation.Access = .read) throws(PersistenceError) -> DatabaseQueue {
     try undoingInterruptedTransaction { () throws(PersistenceError) in try queue(access) }
   }
 
-  /// A connection that may stay in a transaction from one call to the next.
+  /// Returns a connection that may stay in a transaction from one call to the next.
   func snapshotReader() throws(PersistenceError) -> DatabaseQueue {
     try undoingInterruptedTransaction { () throws(PersistenceError) in try queue(.read, keepsTransactions: true) }
   }
 
-  /// A connection to an empty database in memory, which finds the file by the name ``SQLiteFile/sourceName`` and can only read it.
+  /// Returns a connection to an empty database in memory, to which the file is attached for reading under the name
+  /// ``SQLiteFile/sourceName``.
   func readerAsSource(_ access: SQLiteLocation.Access) throws(PersistenceError) -> DatabaseQueue {
     try undoingInterruptedTransaction { () throws(PersistenceError) in
       try queue(.write, isInMemory: true) { db in try location.attach(access, to: db) }
@@ -69,8 +71,8 @@ struct SQLiteConnections {
   }
 
   /// - Parameters:
-  ///   - pragmas: what the connection is told beside what every one is.
-  ///   - check: is called before the connection is told anything that may change the file.
+  ///   - pragmas: settings in addition to those of every connection.
+  ///   - check: called before any setting that may change the file.
   private func queue(
     _ access: SQLiteLocation.Access,
     _ pragmas: [Pragma] = [],
@@ -88,7 +90,7 @@ struct SQLiteConnections {
     configuration.busyMode = .timeout(options[.sqliteBusyTimeout].seconds)
     let (general, special) = try settings(pragmas)
     let observer = options[.sqliteStatementObserver]
-    // What prepares a connection is kept as long as that, and with it the location.
+    // The closure is kept as long as the connection, and with it the location.
     configuration.prepareDatabase { [location] db in
       withExtendedLifetime(location) {}
       try Self.run(general, access, db)
@@ -111,7 +113,7 @@ struct SQLiteConnections {
     }
   }
 
-  /// What changes the file is for who may write to it.
+  /// Settings that change the file are only for a connection that may write to it.
   private static func run(_ settings: [String], _ access: SQLiteLocation.Access, _ db: Database) throws {
     for setting in settings {
       let statement = try db.makeStatement(sql: setting)
@@ -119,7 +121,8 @@ struct SQLiteConnections {
     }
   }
 
-  /// What every connection is told, none of which changes the file. The schema of a file from elsewhere must not call functions that do more than compute.
+  /// The settings of every connection, none of which changes the file. The schema of a file from another source must
+  /// not call functions with side effects.
   private var ownSettings: [Pragma] {
     let synchronization = options[.sqliteSynchronization]
     var settings: [Pragma] = [("trusted_schema", "OFF"), ("synchronous", synchronization.rawValue)]
@@ -130,8 +133,8 @@ struct SQLiteConnections {
     return settings
   }
 
-  /// The statements of what every connection is told, and those of `pragmas`, each with the value that the application gives to it, and of
-  /// what else that sets.
+  /// Returns the statements for the settings of every connection, and those for `pragmas`, each with the value that the
+  /// application sets, followed by the application's other settings.
   private func settings(_ pragmas: [Pragma]) throws(PersistenceError) -> (general: [String], special: [String]) {
     var others = try applicationPragmas
     func statements(_ pragmas: [Pragma]) -> [String] {
@@ -141,14 +144,14 @@ struct SQLiteConnections {
     return (general, special + others.sorted { $0.key < $1.key }.map { "PRAGMA \($0.key) = \($0.value)" })
   }
 
-  /// Pragmas that a store does not let the application set, each with the reason.
+  /// Pragmas that the application must not set, each with the reason.
   private static let refusedPragmas = [
     "encoding": "Leave it out: Core Data's files have UTF-8.",
     "journal_mode": "Set it with the option sqliteJournalMode: a connection that reads cannot.",
     "locking_mode": "Leave it out: a store has two connections, one of which would keep the other from the file.",
   ]
 
-  /// What the application sets itself, by names in small letters.
+  /// The pragmas that the application sets, by their names in lower case.
   private var applicationPragmas: [String: String] {
     get throws(PersistenceError) {
       var settings: [String: String] = [:]
@@ -197,8 +200,9 @@ extension Duration {
 // MARK: Recovery
 
 extension SQLiteConnections {
-  /// Calls `open`, which opens the file for reading. Where a process that died has left a transaction half done, who only reads cannot undo
-  /// that: then one who writes lets SQLite do it, whose locks tell whether the process is really gone, and the file is opened again.
+  /// Calls `open`, which opens the file for reading. If a process died and left an unfinished transaction, a reader
+  /// cannot roll it back: then a writing connection makes SQLite do so, whose locks show whether that process is really
+  /// gone, and the file is opened again.
   func undoingInterruptedTransaction<Result>(
     _ open: () throws(PersistenceError) -> Result
   ) throws(PersistenceError) -> Result {
@@ -212,7 +216,7 @@ extension SQLiteConnections {
   }
 
   private func undoInterruptedTransaction() throws(PersistenceError) {
-    // What else the application sets is for a store that is open for writing.
+    // The application's other settings are for a store that is open for writing.
     var waiting = StoreOptions()
     waiting[.sqliteBusyTimeout] = options[.sqliteBusyTimeout]
     do {
@@ -226,12 +230,12 @@ extension SQLiteConnections {
 }
 
 extension SQLiteFailure {
-  /// Whether a file was not read because a process that died has left a transaction half done.
+  /// Returns whether a file could not be read because a process died and left an unfinished transaction.
   static func isOfInterruptedTransaction(_ error: PersistenceError) -> Bool {
     (error.underlyingError as? DatabaseError)?.extendedResultCode == .SQLITE_READONLY_ROLLBACK
   }
 
-  /// What is said of such a file where the transaction cannot be undone.
+  /// The message for such a file if the transaction cannot be rolled back.
   static let interruptedTransaction =
     "A process that died has left a transaction half done. Before the file can be read it must be undone, from the file -journal beside it."
   static let interruptedTransactionRecovery: PersistenceError.Recovery = .custom(
@@ -239,7 +243,7 @@ extension SQLiteFailure {
       + "they can."
   )
 
-  /// What it means that such a transaction cannot be undone.
+  /// Returns the error for a transaction that cannot be rolled back.
   fileprivate static func undoing(_ error: any Error, path: String) -> PersistenceError {
     let failure = Self.error(error, path: path)
     switch (failure.underlyingError as? DatabaseError)?.resultCode {

@@ -2,12 +2,13 @@ import GRDB
 import GRDBSQLite
 package import HeartwoodStore
 
-/// GRDB has a type of this name too. In this module it is always Heartwood's.
+/// GRDB has a type with this name too. In this module, the name always refers to Heartwood's type.
 package typealias PersistenceError = HeartwoodStore.PersistenceError
 
-/// SQLite's errors as Heartwood's.
+/// Converts SQLite's errors to Heartwood's.
 enum SQLiteFailure {
-  /// What `error` means for the file at `path`. Errors that are Heartwood's already stay as they are, and name the file.
+  /// Returns the error for `error` at the file at `path`. An error that is already Heartwood's is kept, with the path
+  /// added.
   static func error(_ error: any Error, path: String) -> PersistenceError {
     if let error = error as? PersistenceError { return error.locating(path: path, storeType: .sqlite) }
     let context = PersistenceError.Context(path: path, storeType: .sqlite)
@@ -19,7 +20,7 @@ enum SQLiteFailure {
     return PersistenceError(code, problem, recovery: recovery, context: context, underlyingError: failure)
   }
 
-  /// The error of a table of which pages are damaged.
+  /// Returns the error for a table with damaged pages.
   static func damage(_ error: DatabaseError, path: String, entity: String, table: String) -> PersistenceError {
     PersistenceError(
       .fileCorrupt,
@@ -30,7 +31,7 @@ enum SQLiteFailure {
     )
   }
 
-  /// The error of a step that ended with `code`.
+  /// Returns the error for a step that ended with `code`.
   static func step(_ code: CInt, of statement: SQLiteStatement) -> DatabaseError {
     let message = sqlite3_errmsg(sqlite3_db_handle(statement)).map { String(cString: $0) }
     return DatabaseError(resultCode: ResultCode(rawValue: code), message: message)

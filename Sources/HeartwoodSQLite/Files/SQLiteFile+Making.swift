@@ -4,7 +4,8 @@ package import HeartwoodStore
 // MARK: Making
 
 extension SQLiteFile {
-  /// Makes a database at `path`, where nothing may be, and lets `body` fill it: the file has its name only when it is whole and on the disk.
+  /// Creates a database at `path`, where no file may exist, and calls `body` to fill it: the file gets its name only
+  /// when it is complete and on the disk.
   ///
   /// - Throws: ``PersistenceError/Code/fileExists``.
   package static func create(
@@ -18,8 +19,8 @@ extension SQLiteFile {
     }
   }
 
-  /// Makes a database at `path`, where nothing may be, of another one: `body` finds that by the name ``sourceName``, and can only read it. What
-  /// `body` answers nil for is not kept: then the file is one without a table.
+  /// Creates a database at `path`, where no file may exist, from another one, which is attached for reading under the
+  /// name ``sourceName``. If `body` returns nil, its changes are not kept: the file then has no tables.
   static func create<Value>(
     atPath path: String,
     from source: String,
@@ -42,14 +43,14 @@ extension SQLiteFile {
     }
   }
 
-  /// Lets a connection read another database, also where no file can be made beside that and none is needed.
+  /// Attaches another database to a connection for reading, also if no file can be made beside it and none is needed.
   ///
-  /// - Returns: the other one, where it is read as one that nobody writes.
+  /// - Returns: the other file if it is read as if nothing writes to it.
   private static func attach(_ location: SQLiteLocation, to db: Database) throws -> RestingFile? {
     var isAttached = false
     return try location.reading { access in
-      // It may be there from an attempt that could not read it.
-      // try?: attaching it again throws what is wrong.
+      // It may be attached after a failed attempt to read it.
+      // try?: attaching it again throws the actual error.
       if isAttached { try? db.execute(sql: "DETACH DATABASE \(sourceName)") }
       isAttached = true
       try location.attach(access, to: db)
@@ -57,11 +58,11 @@ extension SQLiteFile {
     }.resting
   }
 
-  /// What a database is called of which another one is made.
+  /// The name under which a source database is attached.
   static let sourceName = "source"
 
-  /// Writes what is in the database now as a new one at `path`, where nothing may be, while others may save: page by page, as it is at one
-  /// moment. The copy has the permissions of the file; `body` looks at it before it has its name.
+  /// Copies the database as it is now to `path`, where no file may exist, page by page, while others may save. The copy
+  /// has the permissions of the file; `body` inspects it before it gets its name.
   func copy<Value>(toPath path: String, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
     try Self.make(atPath: path, like: self.path, StoreOptions(), POSIXFileSystem()) { writer in
       try writer.writeWithoutTransaction { copy in try self.copy(to: copy, body) }
@@ -73,10 +74,10 @@ extension SQLiteFile {
     return try body(copy)
   }
 
-  /// The owner writes a file before it gets permissions that forbid that.
+  /// The owner writes a file before it gets permissions that may forbid that.
   private static let ownerPermissions: UInt32 = 0o600
 
-  /// - Parameter original: a file whose permissions the new one gets; nil means those that a new file gets.
+  /// - Parameter original: a file whose permissions the new one gets; nil means those of a new file.
   private static func make<Value>(
     atPath path: String,
     like original: String? = nil,
@@ -106,14 +107,14 @@ extension SQLiteFile {
       return value
     } catch {
       for path in [temporary.path] + SQLiteLocation.sideFiles(ofFileAt: temporary.path) {
-        // try?: the error that made it vain is thrown.
+        // try?: the error that made the file fail is thrown.
         try? fileSystem.removeFile(atPath: path)
       }
       throw SQLiteFailure.error(error, path: path)
     }
   }
 
-  /// Closes a file once `body` is done: once only, since its descriptor may be another file's afterwards.
+  /// Closes a file after `body`. It is closed only once, because its descriptor may belong to another file afterwards.
   private static func closing<Value>(_ file: any WritableFile, _ body: () throws -> Value) throws -> Value {
     let value: Value
     do {
@@ -127,9 +128,10 @@ extension SQLiteFile {
     return value
   }
 
-  /// Gives a file its name, by which no log is that was another file's: SQLite would take it for this one's.
+  /// Moves a file to its path, at which there must be no log of another file: SQLite would use it as the log of this
+  /// one.
   private static func place(_ temporary: String, at path: String, _ fileSystem: any FileSystem) throws {
-    // Whoever else makes the file waits, so that no log is in use.
+    // Other processes that create the file wait, so that no log is in use.
     let lock = try fileSystem.lockFile(atPath: PathParts.split(path).directory)
     defer { lock?.release() }
     if try fileSystem.status(atPath: path) == nil {
@@ -160,12 +162,13 @@ extension SQLiteFile {
 
 // MARK: RestingFile
 
-/// A file that was at rest when it was opened, and is read as one that nobody writes: without locks and without files beside it.
+/// A file that was at rest when it was opened, and is read as if nothing writes to it: without locks and without files
+/// beside it.
 struct RestingFile: Sendable {
   private let location: SQLiteLocation
   private let identity: FileIdentity
 
-  /// Nil where the file is not at rest.
+  /// Returns nil if the file is not at rest.
   init?(_ location: SQLiteLocation) throws(PersistenceError) {
     guard let identity = try location.identity(), SQLiteLocation.readsURIs, try location.isAtRest() else { return nil }
     (self.location, self.identity) = (location, identity)
@@ -173,8 +176,8 @@ struct RestingFile: Sendable {
 
   /// Calls `body`, which reads the file.
   ///
-  /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where somebody writes after all, so that what was read may be of several moments,
-  ///   or where the file is not at its place any more.
+  /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` if another process wrote to it nevertheless, so that the
+  ///   data may be from several moments, or if the file is no longer at its path.
   static func reading<Value>(_ file: RestingFile?, _ body: () throws -> Value) throws -> Value {
     guard let file else { return try body() }
     let result = Result { try body() }
@@ -208,12 +211,12 @@ struct RestingFile: Sendable {
 }
 
 extension SQLiteLocation {
-  /// Calls `open`, which opens the file for reading: as one that nobody writes where that is better, or where nothing else can be done and no file
-  /// beside it is needed.
+  /// Calls `open`, which opens the file for reading: as a file that nothing writes to, if that is better, or if nothing
+  /// else is possible and no file beside it is needed.
   ///
-  /// - Returns: what `open` gives, and the file where it is read so.
+  /// - Returns: the result of `open`, and the file if it is read that way.
   func reading<Result>(_ open: (Access) throws -> Result) throws -> (Result, resting: RestingFile?) {
-    // Who closes the file may be removing its log.
+    // A process that is closing the file may be removing its log.
     try checkReadable()
     if try shouldBeReadAsUnchanging(), let resting = try RestingFile(self) { return (try open(.unchanging), resting) }
     do {
@@ -226,7 +229,7 @@ extension SQLiteLocation {
 }
 
 extension SQLiteConnections {
-  /// Two connections that read, also where no file can be made beside this one and none is needed.
+  /// Returns two connections that read, also if no file can be made beside this one and none is needed.
   func readers() throws(PersistenceError) -> (first: DatabaseQueue, second: DatabaseQueue, resting: RestingFile?) {
     do {
       let (readers, resting) = try location.reading { access in (try reader(access), try reader(access)) }

@@ -2,22 +2,22 @@ package import GRDB
 import GRDBSQLite
 package import HeartwoodStore
 
-/// An open database: a connection that reads, and a second one that writes, which in write-ahead mode do not wait for each other. Where
-/// the file is only read, the second one reads too.
+/// An open database: a connection that reads, and a second one that writes. In write-ahead mode they do not wait for
+/// each other. If the file is only read, the second connection reads too.
 ///
-/// Foreign keys are not enforced (Core Data's files declare none), functions in the schema of the file are not trusted, and errors are
-/// ``PersistenceError``s that name the file.
+/// Foreign keys are not enforced (Core Data's files declare none), functions in the schema of the file are not trusted,
+/// and errors are ``PersistenceError``s that name the file.
 package final class SQLiteFile: Sendable {
   /// The path without symbolic links.
   let path: String
   package let isReadOnly: Bool
   let reader: DatabaseQueue
   let second: DatabaseQueue
-  /// The file, where nothing was beside it when it was opened for reading.
+  /// The file, if no file was beside it when it was opened for reading.
   private let bareLocation: SQLiteLocation?
-  /// The file, where it is read as one that nobody writes.
+  /// The file, if it is read as if nothing writes to it.
   let resting: RestingFile?
-  /// Whether there is one connection, which reads in one transaction as long as it is open.
+  /// Whether there is only one connection, which reads in one transaction as long as it is open.
   let isSnapshot: Bool
 
   private init(
@@ -38,16 +38,17 @@ package final class SQLiteFile: Sendable {
     self.isSnapshot = isSnapshot
   }
 
-  /// Opens the database at `path`, which is never made by that.
+  /// Opens the database at `path`, and never creates it.
   ///
-  /// For writing, the journal mode of the options is set, which stays with the file. For reading only, nothing is changed in the file,
-  /// but that a transaction is undone which a process that died has left half done; where its changes go to a log, SQLite makes a file `-shm`
-  /// beside it, unless there is no log and the file or its folder cannot be written. It is gone when the file is closed, unless it was there before or
-  /// others have the file open.
+  /// For writing, the journal mode of the options is set, and stays with the file. For reading only, the file is not
+  /// changed, except that the unfinished transaction of a process that died is rolled back. If its changes go to a log,
+  /// SQLite makes a file `-shm` beside it, unless there is no log and the file or its folder cannot be written to. The
+  /// `-shm` is removed when the file is closed, unless it existed before or others have the file open.
   ///
-  /// - Parameter check: looks at a database that is opened for writing before anything in it is changed, and may refuse it.
-  /// - Throws: ``PersistenceError/Code/fileReadFailed`` where there is a log and no `-shm`, and the file cannot be written: it would be in the
-  ///   way of those who can.
+  /// - Parameter check: inspects a database that is opened for writing before anything in it is changed, and may refuse
+  ///   it.
+  /// - Throws: ``PersistenceError/Code/fileReadFailed`` if there is a log and no `-shm`, and the file cannot be written
+  ///   to: a `-shm` made here would hinder processes that can write.
   package static func open(
     atPath path: String,
     options: StoreOptions = StoreOptions(),
@@ -70,14 +71,14 @@ package final class SQLiteFile: Sendable {
         resting: readers.resting
       )
     }
-    // Before SQLite makes files beside this one that nobody could remove.
+    // This is checked before SQLite makes files beside this one that no process could remove.
     if !location.isWritable { throw notWritable(location.path) }
     let writer = try connections.writer(checking: check)
     try checkWritable(writer, location.path)
     return SQLiteFile(path: location.path, reader: try connections.reader(), second: writer, isReadOnly: false)
   }
 
-  /// SQLite opens a file for reading where its permissions do not allow more, and says so when it is written.
+  /// SQLite opens a file for reading if its permissions do not allow more, and reports that only at the first write.
   private static func checkWritable(_ writer: DatabaseQueue, _ path: String) throws(PersistenceError) {
     let isReadOnly = writer.inDatabase { db in sqlite3_db_readonly(db.sqliteConnection, "main") == 1 }
     if isReadOnly { throw notWritable(path) }
@@ -92,7 +93,7 @@ package final class SQLiteFile: Sendable {
     )
   }
 
-  /// Reads in one transaction, so that everything is of one time.
+  /// Reads in one transaction, so that all data is from the same moment.
   package func read<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
     do {
       if isSnapshot { return try reader.unsafeRead(body) }
@@ -102,9 +103,9 @@ package final class SQLiteFile: Sendable {
     }
   }
 
-  /// Writes in one transaction, which is undone where `body` throws. It begins by waiting until nobody else writes.
+  /// Writes in one transaction, which is rolled back if `body` throws. It first waits until no other connection writes.
   ///
-  /// - Throws: ``PersistenceError/Code/storeReadOnly`` where the file was opened for reading.
+  /// - Throws: ``PersistenceError/Code/storeReadOnly`` if the file was opened for reading.
   package func write<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
     guard !isReadOnly else {
       throw PersistenceError(
@@ -121,21 +122,21 @@ package final class SQLiteFile: Sendable {
   }
 
   static func transaction<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> Value {
-    // Statements that are kept compiled: these are a good part of what it costs to save one record.
+    // Cached statements, because preparing them is a considerable part of the time to save one record.
     try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
     do {
       let result = try body(db)
       try db.cachedStatement(sql: "COMMIT").execute()
       return result
     } catch {
-      // SQLite itself has undone some that failed.
-      // try?: the error is thrown, and SQLite undoes the rest when the file is closed.
+      // SQLite itself rolls back some transactions that failed.
+      // try?: the error is thrown, and SQLite rolls back the rest when the file is closed.
       if db.isInsideTransaction { try? db.cachedStatement(sql: "ROLLBACK").execute() }
       throw error
     }
   }
 
-  /// Uses the second connection outside of a transaction: for a checkpoint, a backup, or to take up free pages.
+  /// Uses the second connection outside of a transaction: for a checkpoint, a backup, or to reclaim free pages.
   package func withoutTransaction<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
     do {
       return try RestingFile.reading(resting) { try second.writeWithoutTransaction(body) }
@@ -144,7 +145,8 @@ package final class SQLiteFile: Sendable {
     }
   }
 
-  /// Calls `body` while nobody can save into the file; not where this process must not write it, which can hold off nobody, and then it is nil.
+  /// Calls `body` while no other connection can save to the file. Returns nil if this process must not write to the
+  /// file, because it then cannot stop others from saving.
   static func holdingOffWriters<Value>(
     ofFileAt path: String,
     _ body: () throws -> Value
@@ -167,16 +169,17 @@ package final class SQLiteFile: Sendable {
     }
   }
 
-  /// Brings what lies beside the file into it. Where there is nothing to bring, the file keeps each of its bytes.
+  /// Brings the contents of the files beside the file into it. If there is nothing to bring, no byte of the file
+  /// changes.
   ///
-  /// - Throws: ``PersistenceError/Code/storeBusy`` where anybody has the file open.
+  /// - Throws: ``PersistenceError/Code/storeBusy`` if another connection has the file open.
   static func checkpoint(ofFileAt path: String) throws(PersistenceError) {
     let connections = SQLiteConnections(
       location: try SQLiteLocation(path, fileSystem: POSIXFileSystem()),
       options: StoreOptions()
     )
-    // A connection alone with the file keeps the shared memory in its own heap, and may leave a stale -shm behind; the next connection
-    // removes it.
+    // A connection that has the file to itself keeps the shared memory in its own heap, and may leave a stale -shm
+    // behind; the next connection removes it.
     for open in [connections.onlyWriter, connections.plainWriter] {
       let writer = try open()
       do {
@@ -188,7 +191,7 @@ package final class SQLiteFile: Sendable {
     }
   }
 
-  /// Closes the connections. The last one to close a file carries its log over. No other call may follow.
+  /// Closes the connections. The last one to close a file copies its log to it. No other call may follow.
   package func close() throws(PersistenceError) {
     do {
       try reader.close()
@@ -199,8 +202,9 @@ package final class SQLiteFile: Sendable {
     if let bareLocation { Self.removeTraces(at: bareLocation) }
   }
 
-  /// Lets SQLite remove the files that it made for readers, which only one may that could write, and only while nobody else has the file
-  /// open. Where that cannot be they stay, with the permissions of the file, which who may write that can write too.
+  /// Makes SQLite remove the files that it made for readers. Only a connection that could write may do so, and only if
+  /// no other connection has the file open. Otherwise they stay, with the permissions of the file, so that a process
+  /// that may write to that can write to them too.
   private static func removeTraces(at location: SQLiteLocation) {
     // try?: files that cannot be removed stay, as documented.
     guard (try? location.hasSideFiles()) == true, (try? location.isAtRest()) == true else { return }
@@ -208,7 +212,7 @@ package final class SQLiteFile: Sendable {
     options[.sqliteBusyTimeout] = .zero
     // try?: as above.
     guard let writer = try? SQLiteConnections(location: location, options: options).plainWriter() else { return }
-    // try?: a log is only taken up, and so removed in the end, by who reads.
+    // try?: SQLite opens a log only for a query, and so removes it in the end only after one.
     _ = try? writer.inDatabase { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") }
     try? writer.close()
   }
@@ -219,20 +223,21 @@ package final class SQLiteFile: Sendable {
 // MARK: States of the file
 
 extension SQLiteFile {
-  /// A number for the state of the file as others have left it. Numbers of different connections cannot be compared: it is always the
-  /// second one's.
+  /// Returns a number for the state of the file as others have left it. Numbers of different connections cannot be
+  /// compared: it is always the number of the second one.
   ///
-  /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where it is read as a file that nobody writes, and somebody has.
+  /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` if the file is read as if nothing writes to it, but another
+  ///   process did.
   package func mark() throws(PersistenceError) -> UInt64 { isSnapshot ? 0 : try withoutTransaction(Self.mark) }
 
-  /// The same, within a transaction that ``write(_:)`` or ``readBeside(at:_:)`` has begun.
+  /// Returns the same number, within a transaction that ``write(_:)`` or ``readBeside(at:_:)`` has begun.
   static func mark(_ db: Database) throws -> UInt64 {
     let statement = try db.cachedStatement(sql: "PRAGMA data_version")
     defer { statement.end() }
     return try statement.nextRow() ? UInt64(clamping: sqlite3_column_int64(statement.sqliteStatement, 0)) : 0
   }
 
-  /// Whether the file is at its path no longer, or another one is there.
+  /// Returns whether the file is no longer at its path, or another file is there.
   static func isMoved(_ db: Database) throws -> Bool {
     var isMoved: CInt = 0
     let code = sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &isMoved)
@@ -240,7 +245,8 @@ extension SQLiteFile {
     return isMoved != 0
   }
 
-  /// Reads in one transaction, which sees the state of the file that has `mark`; nil where others have saved since then.
+  /// Reads in one transaction, which sees the state of the file that has `mark`; returns nil if others have saved since
+  /// then.
   package func read<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value? {
     try read { db in
       if isSnapshot { return try body(db) }
@@ -249,18 +255,19 @@ extension SQLiteFile {
     }
   }
 
-  /// A number for the state of the file as others than the connection that reads have left it, the connection that writes among them.
+  /// Returns a number for the state of the file as connections other than the reading one have left it, including the
+  /// writing connection.
   func readerMark() throws(PersistenceError) -> UInt64 {
     do {
-      // One statement is a transaction by itself, and costs a save the less.
+      // A single statement is a transaction by itself, which makes a save faster.
       return try reader.unsafeRead(Self.mark)
     } catch {
       throw SQLiteFailure.error(error, path: path)
     }
   }
 
-  /// Reads in one transaction, which sees the state of the file that has the mark ``readerMark()``; nil where somebody has saved since then. The
-  /// connection that writes is not needed for it.
+  /// Reads in one transaction, which sees the state of the file that has the mark ``readerMark()``; returns nil if
+  /// another connection has saved since then. The writing connection is not needed for it.
   func read<Value>(
     atReaderMark mark: UInt64,
     _ body: (Database) throws -> Value
@@ -271,8 +278,8 @@ extension SQLiteFile {
     }
   }
 
-  /// Reads with the second connection, while another thread reads with the first one, in a transaction that sees the state of the file that
-  /// has `mark`; nil where others have saved since then.
+  /// Reads with the second connection, while another thread reads with the first one, in a transaction that sees the
+  /// state of the file that has `mark`; returns nil if others have saved since then.
   package func readBeside<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value?
   {
     if isSnapshot { return nil }
@@ -288,7 +295,7 @@ extension SQLiteFile {
     }
   }
 
-  /// What a transaction sees is settled when it first reads.
+  /// Begins reading: the first read determines the state that a transaction sees.
   private static func beginReading(_ db: Database) throws {
     let statement = try db.cachedStatement(sql: "SELECT count(*) FROM Z_METADATA")
     _ = try statement.nextRow()
@@ -299,7 +306,8 @@ extension SQLiteFile {
 // MARK: Snapshots
 
 extension SQLiteFile {
-  /// The file as it is now, whatever is saved until the result is closed; nil if it has no write-ahead log: then nobody could save meanwhile.
+  /// Returns the file as it is now, whatever is saved until the result is closed; nil if it has no write-ahead log,
+  /// because others could then not save in the meantime.
   func snapshot(_ options: StoreOptions) throws(PersistenceError) -> SQLiteFile? {
     guard resting == nil else { return nil }
     let location = try SQLiteLocation(path, fileSystem: POSIXFileSystem())
@@ -326,11 +334,11 @@ extension SQLiteFile {
 // MARK: Inspecting
 
 extension SQLiteFile {
-  /// Reads from the file at `path` without opening it as a store, and without a file beside it where that can be: where the file is at
-  /// rest. A file with a log has one beside it already; reading then makes a `-shm` too, as any reader does, or is refused where the file
-  /// cannot be written.
+  /// Reads from the file at `path` without opening it as a store, and without making a file beside it if the file is at
+  /// rest. A file with a log has a file beside it already; reading it then makes a `-shm` too, as any reader does, or
+  /// is refused if the file cannot be written to.
   ///
-  /// `body` may be called twice, where somebody begins to write meanwhile.
+  /// `body` may be called twice, if another process begins to write in the meantime.
   package static func inspect<Value>(
     atPath path: String,
     options: StoreOptions = StoreOptions(),
@@ -342,7 +350,8 @@ extension SQLiteFile {
     }
   }
 
-  /// The same, but `body` finds the file by the name ``sourceName``, in a connection that can have temporary views and nothing else of its own.
+  /// Does the same, but the file is attached under the name ``sourceName`` to a connection that can contain temporary
+  /// views and nothing else.
   static func inspectAsSource<Value>(
     atPath path: String,
     options: StoreOptions,

@@ -2,36 +2,36 @@ import GRDB
 import GRDBSQLite
 import HeartwoodStore
 
-/// A file that SQLite shall open, and what can be told of it without SQLite.
+/// The path of a file that SQLite is to open, and the properties of the file that can be determined without SQLite.
 ///
-/// It is to be kept as long as a connection to the file: it holds the file, on which SQLite keeps locks.
+/// Keep it as long as a connection to the file: it holds the file, on which SQLite has locks.
 struct SQLiteLocation {
-  /// What a connection may do.
+  /// The kinds of access of a connection.
   enum Access: String {
     case read = "ro"
     case write = "rw"
-    /// Reads a file that nobody writes, without locks and without files beside it.
+    /// Reads a file that nothing writes to, without locks and without files beside it.
     case unchanging = "ro&immutable=1"
   }
 
   private static let magic = Array("SQLite format 3\0".utf8)
   private static let headerLength = 100
-  /// Where the header says how a reader has to go about the file; 2 is a write-ahead log.
+  /// The offset of the byte in the header that says how a reader has to access the file; 2 means a write-ahead log.
   private static let readVersionOffset = 19
   private static let logVersion: UInt8 = 2
   private static let logSuffix = "-wal"
   private static let sharedSuffix = "-shm"
   private static let journalSuffix = "-journal"
-  /// How often, and after how many milliseconds each, it is looked again whether somebody was just closing the file.
+  /// The number of checks whether another process was just closing the file, and the delay of each in milliseconds.
   private static let closingChecks = 10
   private static let closingDelay: CInt = 10
 
-  /// Absolute, without symbolic links: the files beside it are beside the file itself.
+  /// The absolute path without symbolic links, because SQLite's other files are beside the file itself.
   let path: String
   private let fileSystem: any FileSystem
   private let hold: FileHold?
 
-  /// - Throws: ``PersistenceError/Code/fileNotFound``: a file is never made by opening it.
+  /// - Throws: ``PersistenceError/Code/fileNotFound``: opening a file never creates it.
   init(_ path: String, fileSystem: any FileSystem) throws(PersistenceError) {
     self.path = try fileSystem.resolvingSymbolicLinks(inPath: path)
     self.fileSystem = fileSystem
@@ -48,7 +48,7 @@ struct SQLiteLocation {
     hold = FileHold(atPath: self.path)
   }
 
-  /// What SQLite is to open: a URI, where it reads such, since only that can say that no file is to be made.
+  /// Returns the name for SQLite: a URI, if SQLite reads URIs, because only a URI can prevent that a file is created.
   func name(for access: Access) -> String {
     guard Self.readsURIs else { return path }
     let escaped = path.utf8.map { byte -> String in
@@ -65,48 +65,49 @@ struct SQLiteLocation {
     return "%" + String([digits[Int(byte >> 4)], digits[Int(byte & 15)]])
   }
 
-  /// Whether SQLite was built to take names for URIs.
+  /// Whether SQLite was built to read names as URIs.
   static let readsURIs = sqlite3_compileoption_used("USE_URI") != 0 || sqlite3_compileoption_used("USE_URI=1") != 0
 
-  /// The paths of the files that SQLite may put beside the one at `path`.
+  /// Returns the paths of the files that SQLite may create beside the one at `path`.
   static func sideFiles(ofFileAt path: String) -> [String] {
     [logSuffix, sharedSuffix, journalSuffix].map { path + $0 }
   }
 
-  /// Whether any of the files lies beside this one that SQLite may put there.
+  /// Returns whether any file that SQLite may create exists beside this one.
   func hasSideFiles() throws(PersistenceError) -> Bool { try Self.hasSideFiles(ofFileAt: path, in: fileSystem) }
 
-  /// Whether any of the files lies beside the one at `path` that SQLite may put there.
+  /// Returns whether any file that SQLite may create exists beside the one at `path`.
   static func hasSideFiles(ofFileAt path: String, in fileSystem: any FileSystem) throws(PersistenceError) -> Bool {
     for sideFile in sideFiles(ofFileAt: path) where try fileSystem.status(atPath: sideFile) != nil { return true }
     return false
   }
 
-  /// Lets a connection find the file by the name ``SQLiteFile/sourceName``.
+  /// Attaches the file to a connection under the name ``SQLiteFile/sourceName``.
   func attach(_ access: Access, to db: Database) throws {
     if access == .read { try checkReadable() }
     try db.execute(sql: "ATTACH DATABASE ? AS \(SQLiteFile.sourceName)", arguments: [name(for: access)])
   }
 
-  /// Whether a file lies beside this one, with something in it.
+  /// Returns whether a file exists beside this one and is not empty.
   private func hasFile(_ suffix: String) throws(PersistenceError) -> Bool {
     (try fileSystem.status(atPath: path + suffix)?.size ?? 0) > 0
   }
 
-  /// Whether the file says that changes go to a log.
+  /// Returns whether the header of the file says that changes go to a log.
   func keepsLog() throws(PersistenceError) -> Bool {
     let header = try header()
     return header.count == Self.headerLength && header[Self.readVersionOffset] == Self.logVersion
   }
 
-  /// Whether the file says that changes go to a log, and no log is there: then nobody has it open, and all of it is in the file.
+  /// Returns whether the header of the file says that changes go to a log, and there is no log: then no connection has
+  /// it open, and it is complete.
   func isAtRest() throws(PersistenceError) -> Bool {
     guard try keepsLog() else { return false }
     let (hasLog, hasJournal) = (try hasFile(Self.logSuffix), try hasFile(Self.journalSuffix))
     return !hasLog && !hasJournal
   }
 
-  /// Whether this process may write the file, as SQLite finds out. Nothing tells that of the folder.
+  /// Whether this process may write to the file, as SQLite determines it. This says nothing about the folder.
   var isWritable: Bool {
     guard let system = sqlite3_vfs_find(nil) else { return true }
     var isWritable: CInt = 0
@@ -114,10 +115,11 @@ struct SQLiteLocation {
     return code != SQLITE_OK || isWritable != 0
   }
 
-  /// Whether the file is better read as one that nobody writes: what SQLite makes beside it for readers has its permissions, cannot be removed
-  /// by who cannot write the file, and would then be in the way of those who can.
+  /// Returns whether it is better to read the file as if nothing writes to it: the files that SQLite makes beside it
+  /// for readers have its permissions, cannot be removed by a process that cannot write to the file, and would then
+  /// hinder processes that can.
   func shouldBeReadAsUnchanging() throws(PersistenceError) -> Bool {
-    // Who has the file open has made a -shm, and may write at any moment.
+    // A process that has the file open has made a -shm, and may write at any moment.
     guard Self.readsURIs, !isWritable, try !hasSharedMemory() else { return false }
     return try isAtRest()
   }
@@ -126,13 +128,14 @@ struct SQLiteLocation {
     try fileSystem.status(atPath: path + Self.sharedSuffix) != nil
   }
 
-  /// Makes sure that who reads the file, and its log, leaves nothing beside it that is in the way of those who may write it.
+  /// Checks that reading the file, and its log, leaves nothing beside it that hinders processes that may write to it.
   ///
-  /// - Throws: ``PersistenceError/Code/fileReadFailed`` where SQLite would make a `-shm` and this process must not write the file.
+  /// - Throws: ``PersistenceError/Code/fileReadFailed`` if SQLite would make a `-shm` and this process must not write
+  ///   to the file.
   func checkReadable() throws(PersistenceError) {
     for _ in 0..<Self.closingChecks {
       guard !isWritable, try hasFile(Self.logSuffix), try !hasSharedMemory() else { return }
-      // Who closes a file removes the -shm, and then the log.
+      // A process that closes a file removes the -shm, and then the log.
       sqlite3_sleep(Self.closingDelay)
     }
     throw PersistenceError(
@@ -144,8 +147,8 @@ struct SQLiteLocation {
     )
   }
 
-  /// Whether the file can be read as one that nobody writes, after `error` has told that it could not be opened: where only the files that
-  /// SQLite makes beside it were not to be made, and none is needed.
+  /// Returns whether the file can be read as if nothing writes to it, after it could not be opened because of `error`:
+  /// that is so if only the files that SQLite makes beside it could not be made, and none is needed.
   func canBeReadAsUnchanging(after error: any Error) throws(PersistenceError) -> Bool {
     let failure = ((error as? PersistenceError)?.underlyingError ?? error) as? DatabaseError
     guard Self.readsURIs, failure?.resultCode == .SQLITE_CANTOPEN || failure?.resultCode == .SQLITE_READONLY else {
@@ -154,8 +157,8 @@ struct SQLiteLocation {
     return try isAtRest()
   }
 
-  /// - Throws: ``PersistenceError/Code/fileMalformed`` where the file does not begin as a database, or ``PersistenceError/Code/fileCorrupt`` where
-  ///   it ends before the last of its pages does.
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` if the file does not begin as a database, or
+  ///   ``PersistenceError/Code/fileCorrupt`` if it ends before its last page does.
   func checkHeader() throws(PersistenceError) {
     let header = try header()
     try checkMagic(header)
@@ -172,10 +175,10 @@ struct SQLiteLocation {
     }
   }
 
-  /// Refuses a file that stays too short. SQLite takes what a page lacks for zeros, and finds nothing wrong with it.
+  /// Refuses a file that stays too short. SQLite reads the missing part of a page as zeros, and reports no error.
   private func checkLength() throws(PersistenceError) {
     var (size, length) = (0, 0)
-    // Who writes the file may just be making it longer or shorter, with a journal that is in no file.
+    // A process that writes to the file may just be changing its length, with a journal that is not a file.
     for _ in 0..<Self.closingChecks {
       sqlite3_sleep(Self.closingDelay)
       guard let found = try missingLength(try header()) else { return }
@@ -188,7 +191,8 @@ struct SQLiteLocation {
     )
   }
 
-  /// How long the file is, and how long it says it is, where that is more and nothing beside it has the rest.
+  /// Returns the actual length of the file and the length in its header, if that is greater and no file beside it
+  /// contains the rest.
   private func missingLength(_ header: [UInt8]) throws(PersistenceError) -> (size: Int, length: Int)? {
     guard header.count == Self.headerLength, let length = Self.length(header),
       let size = try fileSystem.status(atPath: path)?.size, size < length,
@@ -197,8 +201,9 @@ struct SQLiteLocation {
     return (size, length)
   }
 
-  /// What a header says of the length of its file: the size of a page at byte 16, where 1 stands for 65,536, and the number of pages at
-  /// byte 28, which counts where the numbers of changes at bytes 24 and 92 are the same. https://www.sqlite.org/fileformat.html
+  /// Returns the length of the file according to its header: the page size at byte 16, where 1 stands for 65,536, times
+  /// the number of pages at byte 28, which is valid if the change counters at bytes 24 and 92 are the same.
+  /// https://www.sqlite.org/fileformat.html
   private static func length(_ header: [UInt8]) -> Int? {
     guard header[24..<28] == header[92..<96] else { return nil }
     let size = Int(header[16]) << 8 | Int(header[17])
@@ -213,6 +218,6 @@ struct SQLiteLocation {
     return Array(bytes.prefix(try file.read(into: bytes, at: 0)))
   }
 
-  /// Which file it is and in which state.
+  /// Returns the identity of the file and its state.
   func identity() throws(PersistenceError) -> FileIdentity? { try fileSystem.status(atPath: path)?.identity }
 }

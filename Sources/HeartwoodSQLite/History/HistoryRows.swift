@@ -4,14 +4,14 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Reads the transactions of a file's history, whoever wrote them.
+/// Reads the transactions in a file's history, whether Heartwood or Core Data wrote them.
 struct HistoryRows {
   let tables: HistoryTables
   let schema: SQLiteSchema
   let path: String
   let db: Database
 
-  /// The transactions after the one with a number, in order.
+  /// Returns the transactions after the one with a number, in order.
   func transactions(after number: Int64) throws -> [RecordedTransaction] {
     var transactions = try heads(after: number)
     if transactions.isEmpty { return [] }
@@ -23,7 +23,7 @@ struct HistoryRows {
     var place = transactions.startIndex
     var changes = ChangeGroups()
     while try statement.nextRow() {
-      // Rows of no transaction are not of the history.
+      // Rows without a transaction do not belong to the history.
       let transaction = sqlite3_column_int64(row, ChangeReaders.transactionIndex)
       while place < transactions.endIndex, transactions[place].number < transaction {
         transactions[place].changes = changes.take()
@@ -36,7 +36,7 @@ struct HistoryRows {
     return transactions
   }
 
-  /// The greatest number that the file says to have given to a transaction; 0 for none.
+  /// Returns the greatest transaction number that the file has assigned; 0 if there is none.
   func greatestNumber() throws -> Int64 {
     let query = "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?"
     return try Int64.fetchOne(db, sql: query, arguments: [tables.transactionNumber]) ?? 0
@@ -48,7 +48,7 @@ struct HistoryRows {
       "SELECT \(columns.joined(separator: ", ")) FROM ACHANGE WHERE ZTRANSACTIONID > ? ORDER BY ZTRANSACTIONID, Z_PK"
   }
 
-  /// The transactions without their changes.
+  /// Returns the transactions without their changes.
   private func heads(after number: Int64) throws -> [RecordedTransaction] {
     let texts = HistoryTables.Origin.allCases.map { origin in
       switch tables.place(of: origin) {
@@ -78,7 +78,7 @@ struct HistoryRows {
     )
   }
 
-  // The optimizer of Swift 6.3.1 stops with an error of its own where these are inlined beside each other.
+  // The optimizer of Swift 6.3.1 fails with an internal error if these are inlined beside each other.
 
   @inline(never)
   private static func number(in value: DatabaseValue) -> Int64? { Int64.fromDatabaseValue(value) }
@@ -103,12 +103,12 @@ struct HistoryRows {
 
 // MARK: ChangeGroups
 
-/// The changes of a transaction, those alike together.
+/// Groups the changes of a transaction by their kind.
 private struct ChangeGroups {
   struct Key: Hashable {
     let kind: PersistentHistoryChange.ChangeType
     let entity: Int
-    /// What stands in `ZCOLUMNS`.
+    /// The value of `ZCOLUMNS`.
     let bits: [UInt8]
   }
 
@@ -136,7 +136,7 @@ private struct ChangeGroups {
     if let values { groups[place].preservedValues.append(values) }
   }
 
-  /// The insertions, the updates, and the deletions.
+  /// Returns the insertions, the updates, and the deletions, and removes them.
   mutating func take() -> [RecordedChanges] {
     defer { self = ChangeGroups() }
     return PersistentHistoryChange.ChangeType.allCases.flatMap { kind in groups.filter { $0.kind == kind } }
@@ -153,11 +153,11 @@ private struct ChangeReaders {
     1, 2, 3, 4, 5
   )
 
-  /// What is known of an entity that changes are of.
+  /// The entity of changes.
   private struct Entity {
     let name: String
     let changed: ChangedProperties?
-    /// The attributes of tombstones, each with what reads its column.
+    /// The attributes in tombstones, each with the reader of its column.
     var tombstone: [(attribute: AttributeDescription, reader: ColumnReader)] = []
   }
 
@@ -166,7 +166,7 @@ private struct ChangeReaders {
 
   init(_ rows: HistoryRows) throws {
     self.rows = rows
-    // Those that the model does not have are told by their names.
+    // Entities that the model does not have are reported by their names.
     for row in try Row.fetchAll(rows.db, sql: "SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY") {
       guard let number = Int.fromDatabaseValue(row[0]), let name = String.fromDatabaseValue(row[1]) else { continue }
       entities[number] = Entity(name: name, changed: nil)
@@ -202,7 +202,7 @@ private struct ChangeReaders {
     let number = Int(sqlite3_column_int64(row, Self.entityIndex))
     let reference = ReferenceID.integer(sqlite3_column_int64(row, Self.recordIndex))
     let bits = kind == .update ? Array(ColumnBytes.blob(row, Self.bitsIndex)) : []
-    // A model without the entity says so to those who ask for the changes.
+    // If the model lacks the entity, the error is thrown when its changes are read.
     let entity = entities[number] ?? Entity(name: "entity number \(number)", changed: nil)
     let values = kind == .delete && !entity.tombstone.isEmpty ? try values(of: entity, row, key) : nil
     changes.append(reference, values, ChangeGroups.Key(kind: kind, entity: number, bits: bits)) {

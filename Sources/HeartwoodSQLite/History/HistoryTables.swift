@@ -4,14 +4,15 @@ import HeartwoodStore
 
 /// The tables of a file in which Core Data keeps the history of a store.
 ///
-/// Real files show two forms. The older one, of macOS 10.13, has authors and the like as texts in `ATRANSACTION`. In the newer one they stand in
-/// `ATRANSACTIONSTRING`, once each, and `ATRANSACTION` refers to them. New files get the newer form; a file keeps the form that it has.
+/// Real files contain two forms. The older one, of macOS 10.13, stores authors and similar values as texts in
+/// `ATRANSACTION`. The newer one stores each of them once in `ATRANSACTIONSTRING`, and `ATRANSACTION` refers to them.
+/// New files get the newer form; an existing file keeps its form.
 struct HistoryTables: Sendable, Hashable {
   static let changeTable = "ACHANGE"
   static let transactionTable = "ATRANSACTION"
   static let stringTable = "ATRANSACTIONSTRING"
 
-  /// What a transaction has of who saved.
+  /// The values that a transaction records about the origin of a save.
   enum Origin: String, CaseIterable {
     case author = "ZAUTHOR"
     case bundleID = "ZBUNDLEID"
@@ -22,7 +23,7 @@ struct HistoryTables: Sendable, Hashable {
     var keyColumn: String { rawValue + "TS" }
   }
 
-  /// The numbers of what Core Data keeps for itself begin here in `Z_PRIMARYKEY`, its history and its notes for CloudKit.
+  /// The first number in `Z_PRIMARYKEY` of Core Data's own entities: its history and its data for CloudKit.
   static let firstNumber = 16_000
   private static let changeName = "CHANGE"
   private static let transactionName = "TRANSACTION"
@@ -33,27 +34,27 @@ struct HistoryTables: Sendable, Hashable {
   let transactionNumber: Int
   /// Nil in the older form.
   let stringNumber: Int?
-  /// The columns of ``transactionTable``, in capitals.
+  /// The columns of ``transactionTable``, in upper case.
   private let transactionColumns: Set<String>
-  /// How many columns there are for values of deleted records.
+  /// The number of columns for values of deleted records.
   let tombstoneCount: Int
 
-  /// The order in which bits stand for properties.
+  /// The order of the properties that the bits stand for.
   var propertyOrder: ChangedProperties.Order { stringNumber == nil ? .attributesFirst : .byName }
 
-  /// Where a text of a transaction is kept: in a column itself, or as a key of ``stringTable``.
+  /// The place of a text of a transaction: a column, or a column with a key of ``stringTable``.
   enum Place {
     case text(String)
     case key(String)
   }
 
-  /// Nil if the file has no place for it.
+  /// Returns the place of a text; nil if the file has none.
   func place(of origin: Origin) -> Place? {
     if stringNumber != nil, transactionColumns.contains(origin.keyColumn) { return .key(origin.keyColumn) }
     return transactionColumns.contains(origin.rawValue) ? .text(origin.rawValue) : nil
   }
 
-  /// The tables that the file has.
+  /// The names of the tables in the file.
   var tableNames: [String] {
     [Self.changeTable, Self.transactionTable] + (stringNumber == nil ? [] : [Self.stringTable])
   }
@@ -68,11 +69,11 @@ struct HistoryTables: Sendable, Hashable {
 // MARK: Finding
 
 extension HistoryTables {
-  /// What a file has of a history.
+  /// The history tables that were found in a file.
   enum Finding: Sendable {
     case none
     case known(HistoryTables)
-    /// Tables of a form that no known file has, with the reason in words that follow a colon.
+    /// Tables in a form that no known file has, with a reason that follows a colon.
     case unknown(String)
 
     var tables: HistoryTables? {
@@ -145,7 +146,7 @@ extension HistoryTables {
     }
   }
 
-  /// Whether a file has the tables, without looking at them.
+  /// Returns whether a file has the tables, without reading them.
   static func exist(in db: Database) throws -> Bool {
     try Bool.fetchOne(
       db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?)"),
@@ -153,7 +154,7 @@ extension HistoryTables {
     ) ?? false
   }
 
-  /// Whether the tables have a row.
+  /// Returns whether any of the tables has a row.
   static func haveRows(_ catalog: FileCatalog, _ db: Database) throws -> Bool {
     for name in [changeTable, transactionTable] {
       guard let table = catalog[name] else { continue }
@@ -163,7 +164,7 @@ extension HistoryTables {
     return false
   }
 
-  /// Why nothing can be added to a history; nil if it can.
+  /// Returns the reason why nothing can be added to a history; nil if it can be written.
   static func refusal(_ finding: Finding, entities: [EntityDescription]) -> String? {
     switch finding {
     case .none: return nil
@@ -194,9 +195,9 @@ extension HistoryTables {
 extension HistoryTables {
   private static let numbersOfNewFiles = [changeName: 16_001, transactionName: 16_002, stringName: 16_003]
 
-  /// The statements that make the tables in the newer form.
+  /// Returns the statements that create the tables in the newer form.
   ///
-  /// - Parameter tombstoneCount: how many values are kept of a deleted record at most.
+  /// - Parameter tombstoneCount: the maximum number of values that are kept of a deleted record.
   static func createStatements(tombstoneCount: Int) -> [String] {
     let leading = "Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER"
     let tombstones = (0..<tombstoneCount).map { ", \(tombstoneColumn($0)) BLOB" }.joined()
@@ -218,9 +219,10 @@ extension HistoryTables {
       ]
   }
 
-  /// Makes the tables in the newer form. The first transaction gets the number after `number`.
+  /// Creates the tables in the newer form. The first transaction gets the number after `number`.
   ///
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if no known file shows how changes of an entity stand in a history.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if no known file shows how changes of an entity are stored
+  ///   in a history.
   static func create(in db: Database, entities: [EntityDescription], after number: Int64) throws {
     if let refusal = composite(in: entities) {
       throw PersistenceError(
@@ -243,9 +245,10 @@ extension HistoryTables {
 
 // MARK: ChangedProperties
 
-/// Which properties an update has changed, as the bits of `ZCOLUMNS`: the first property is the greatest bit of the first byte.
+/// The properties that an update changed, as the bits of `ZCOLUMNS`: the first property is the highest bit of the first
+/// byte.
 struct ChangedProperties: Sendable {
-  /// The order in which bits stand for properties, and columns for the attributes of tombstones.
+  /// The order of the properties for bits, and of the attributes for the columns of tombstones.
   enum Order: Sendable {
     /// Files of macOS 10.13: attributes, then relationships; inherited ones first, and then by name.
     case attributesFirst
@@ -253,7 +256,7 @@ struct ChangedProperties: Sendable {
     case byName
   }
 
-  /// The properties by their bits, as ordinals.
+  /// The ordinals of the properties, in the order of their bits.
   let ordinals: [Int]
   private let entity: EntityDescription
 
@@ -262,7 +265,8 @@ struct ChangedProperties: Sendable {
     ordinals = entity.ordered(entity.properties.indices.filter { !entity.properties[$0].isTransient }, order)
   }
 
-  /// The names of the properties whose bits are set, in the order of the model. Bits beyond the last property mean nothing.
+  /// Returns the names of the properties whose bits are set, in the order of the model. Bits beyond the last property
+  /// are ignored.
   func names(in bits: UnsafeRawBufferPointer) -> [String] {
     var changed: [Int] = []
     for (index, ordinal) in ordinals.enumerated() where index / 8 < bits.count {
@@ -271,7 +275,7 @@ struct ChangedProperties: Sendable {
     return changed.sorted().map { entity.properties[$0].name }
   }
 
-  /// The bits of properties.
+  /// Returns the bits of properties.
   func bits(of names: [String]) -> [UInt8] {
     var bits = [UInt8](repeating: 0, count: (ordinals.count + 7) / 8)
     let names = Set(names)
@@ -283,7 +287,8 @@ struct ChangedProperties: Sendable {
 }
 
 extension EntityDescription {
-  /// The attributes whose values are kept of deleted records, by the columns that they get. Data that may lie in a file are not kept.
+  /// Returns the attributes whose values are kept of deleted records, in the order of their columns. Data that may be
+  /// in a file is not kept.
   func tombstoneOrdinals(_ order: ChangedProperties.Order) -> [Int] {
     ordered(
       properties.indices.filter { ordinal in
@@ -306,12 +311,12 @@ extension EntityDescription {
     }
   }
 
-  /// How many superentities there are above the one that declares a property.
+  /// Returns the number of superentities above the entity that declares a property.
   private func depth(ofProperty ordinal: Int) -> Int {
     guard let superentity else { return 0 }
     return ordinal < superentity.properties.count ? superentity.depth(ofProperty: ordinal) : superentity.level + 1
   }
 
-  /// How many superentities there are.
+  /// The number of superentities.
   private var level: Int { superentity.map { $0.level + 1 } ?? 0 }
 }

@@ -34,7 +34,7 @@ struct HistoryWriter {
     return number
   }
 
-  /// The key of a text, which gets one if no transaction had it before.
+  /// Returns the key of a text, and adds the text if no transaction has used it before.
   private func key(of text: String) throws -> Int64 {
     let known = try Int64.fetchOne(
       db.cachedStatement(sql: "SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?"),
@@ -54,7 +54,7 @@ struct HistoryWriter {
     try db.cachedStatement(sql: text).execute(arguments: StatementArguments(arguments.map(\.value)))
   }
 
-  /// Keys that no row of a table has had.
+  /// Reserves keys that no row of a table has had.
   private func raise(by count: Int, _ number: Int, _ table: String) throws -> Range<Int64> {
     let query =
       "SELECT max(ifnull((SELECT max(Z_PK) FROM \(table)), 0), ifnull(max(Z_MAX), 0)) FROM Z_PRIMARYKEY WHERE Z_ENT = ?"
@@ -105,7 +105,7 @@ extension HistoryWriter {
     try SQLiteKey.key(changes.references[index], path: path, entity: changes.entityName)
   }
 
-  /// Adds rows that differ in their own key and in that of the record alone.
+  /// Adds rows that differ only in their own key and in the key of the record.
   private func insert(
     _ changes: RecordedChanges,
     _ keys: Range<Int64>,
@@ -135,7 +135,7 @@ extension HistoryWriter {
     ChangedProperties(entity, tables.propertyOrder).bits(of: changes.propertyNames)
   }
 
-  /// The values that are kept of a deleted record, as its row had them.
+  /// Returns the values that are kept of a deleted record, as they were in its row.
   private func tombstone(
     ofRecordAt index: Int,
     _ changes: RecordedChanges,
@@ -173,7 +173,7 @@ extension HistoryWriter {
 }
 
 extension RecordedTransaction {
-  /// Who saved, by what the file calls it.
+  /// The origin of the save, by the names that the file uses.
   fileprivate var origins: [(HistoryTables.Origin, String?)] {
     [(.author, author), (.bundleID, bundleID), (.contextName, contextName), (.processID, processID)]
   }

@@ -4,29 +4,29 @@ import HeartwoodFoundation
 package import HeartwoodModel
 package import HeartwoodStore
 
-/// The row of `Z_METADATA`: what a store tells about itself, and what the framework that wrote the file notes there.
+/// The row of `Z_METADATA`: the metadata of a store, and the entries of the framework that wrote the file.
 package struct SQLiteMetadata: Sendable {
-  /// What the store tells; the application's keys are its ``StoreMetadata/userInfo``.
+  /// The metadata of the store; the application's keys are its ``StoreMetadata/userInfo``.
   package var metadata: StoreMetadata
-  /// The model that Heartwood has put there, where the records were last written with it.
+  /// The model that Heartwood has embedded, if it was the last to write the records.
   package var embeddedModel: ManagedObjectModel?
   private var form: CoreDataMetadata.Form
-  /// The hashes of entities that Core Data computes otherwise, by name.
+  /// The hashes of entities for which Core Data computes a different one, by name.
   private var derivedHashes: [String: DerivedHash] = [:]
 
-  /// The hash of an entity with a derived attribute. How that enters it is not known; that both stand for the same is told by the model that
-  /// lies in the file.
+  /// The hashes of an entity with a derived attribute. How the attribute enters Core Data's hash is unknown; the model
+  /// in the file shows that both hashes stand for the same entity.
   private struct DerivedHash: Sendable {
     let ofFile: Data
     let ofModel: Data
   }
 
-  /// The version of the framework whose files new ones are like.
+  /// The version of the framework whose files new ones resemble.
   private static let frameworkVersion: Int64 = 1344
-  /// Free pages are kept in a list, and given back when somebody asks for it.
+  /// The value for free pages that are kept in a list, and returned only on request.
   private static let incrementalVacuum = "2"
 
-  /// The metadata of a new file.
+  /// Creates the metadata of a new file.
   package init(_ metadata: StoreMetadata) {
     self.metadata = metadata
     form = CoreDataMetadata.Form(
@@ -48,7 +48,8 @@ package struct SQLiteMetadata: Sendable {
   /// Core Data's other keys, such as `NSPersistenceFrameworkVersion`. They stay as they are.
   package var frameworkMembers: [String: MetadataValue] { form.frameworkMembers }
 
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the application uses a key that could be one of Core Data's.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if the application uses a key that could be one of Core
+  ///   Data's.
   package static func validate(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try CoreDataMetadata.validate(userInfo, storeType: .sqlite)
   }
@@ -57,10 +58,10 @@ package struct SQLiteMetadata: Sendable {
 // MARK: Reading
 
 extension SQLiteMetadata {
-  /// How long the property list may be.
+  /// The maximum length of the property list.
   private static let greatestLength = 64 << 20
 
-  /// Refuses a database without a table of metadata, before anything in it is changed.
+  /// Checks that a database has a metadata table, before anything in it is changed.
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed``.
   static func checkPresence(in db: Database) throws {
@@ -70,7 +71,7 @@ extension SQLiteMetadata {
 
   /// Reads the metadata of a file.
   ///
-  /// - Throws: ``PersistenceError/Code/fileMalformed`` where the database has none, so that it is no store of Core Data.
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` if the database has none, so that it is not a Core Data store.
   package static func read(from db: Database, path: String) throws -> SQLiteMetadata {
     guard try db.tableExists(SQLiteName.metadataTable),
       let row = try Row.fetchOne(
@@ -89,9 +90,10 @@ extension SQLiteMetadata {
     return metadata
   }
 
-  /// Lets entities with derived attributes have the hashes that are computed here of the model in the file, as long as they are not written.
+  /// Replaces the hashes of entities with derived attributes by those that are computed here from the model in the
+  /// file, until the metadata is written.
   private mutating func followModel(in db: Database, _ path: String) {
-    // try?: a cached model that cannot be read tells nothing, and the hashes stay those of the file.
+    // try?: if the cached model cannot be read, the hashes stay those of the file.
     guard let model = try? SQLiteModelCache.model(in: db, path: path) else { return }
     for (name, hash) in metadata.modelVersionHashes {
       guard let entity = model.entity(named: name), entity.versionHash != hash, entity.hasDerivedAttributes else {
@@ -132,7 +134,7 @@ extension SQLiteMetadata {
 // MARK: Writing
 
 extension SQLiteMetadata {
-  /// Writes the metadata of a store whose records are of `model`. The caller has begun a transaction.
+  /// Writes the metadata of a store whose records are of `model`. The caller must have begun a transaction.
   ///
   /// - Throws: ``PersistenceError/Code/valueUnsupported``, as ``list(of:)`` does.
   package func write(to db: Database, model: ManagedObjectModel) throws {
@@ -149,11 +151,11 @@ extension SQLiteMetadata {
     )
   }
 
-  /// The property list of a store whose records are of `model`: the digest and the checksum of the hashes are computed anew where the file
-  /// has them.
+  /// Returns the property list of a store whose records are of `model`. The digest and the checksum of the hashes are
+  /// computed again if the file has them.
   ///
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the application uses a key that could be one of Core Data's, or where the list
-  ///   could not be read again: a file whose metadata cannot be read does not open.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if the application uses a key that could be one of Core
+  ///   Data's, or if the list could not be read again: a file whose metadata cannot be read does not open.
   func list(of model: ManagedObjectModel) throws -> [UInt8] {
     try Self.validate(metadata.userInfo)
     let members = try CoreDataMetadata.members(of: written, model: model, form: form)

@@ -5,15 +5,16 @@ import HeartwoodFoundation
 package import HeartwoodModel
 import HeartwoodStore
 
-/// The model that a file keeps for Core Data, in the table `Z_MODELCACHE`: a keyed archive, compressed.
+/// The model that a file contains for Core Data, in the table `Z_MODELCACHE`: a compressed keyed archive.
 package enum SQLiteModelCache {
-  /// How long a model may be, compressed and expanded. Those of large applications take less than a hundredth of it.
+  /// The maximum length of a model, compressed and decompressed. Those of large applications take less than a hundredth
+  /// of it.
   private static let greatestCompressedLength = 16 << 20
   private static let greatestLength = 64 << 20
 
-  /// The model of the file; nil where there is none, as in files of old versions of Core Data.
+  /// Returns the model in the file; nil if there is none, as in files of old versions of Core Data.
   ///
-  /// - Throws: ``PersistenceError/Code/fileMalformed`` where what is there is no model.
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` if the content is not a model.
   package static func model(in db: Database, path: String) throws -> ManagedObjectModel? {
     guard try db.tableExists(SQLiteName.modelCacheTable),
       let length = try Int.fetchOne(db, sql: "SELECT length(Z_CONTENT) FROM Z_MODELCACHE LIMIT 1"), length > 0
@@ -25,7 +26,7 @@ package enum SQLiteModelCache {
     return try model(Array(content), path: path)
   }
 
-  /// The model that `content` stands for.
+  /// Returns the model that `content` represents.
   static func model(_ content: [UInt8], path: String) throws(PersistenceError) -> ManagedObjectModel {
     let archive: [UInt8]
     do {
@@ -44,8 +45,9 @@ package enum SQLiteModelCache {
     }
   }
 
-  /// Puts `model` into a file, in place of the one that is there. Where it has something that no archive of Core Data's was seen to hold, the
-  /// file has none afterwards: one that is not its own would be worse. The caller has begun a transaction.
+  /// Writes `model` to a file, in place of the existing one. If the model contains something that was never seen in an
+  /// archive of Core Data's, the file has no model afterwards, because a different model would be worse. The caller
+  /// must have begun a transaction.
   static func write(_ model: ManagedObjectModel, to db: Database) throws {
     try db.execute(sql: "DELETE FROM Z_MODELCACHE")
     guard let archive = model.compiled(), let content = RawDeflation.compress(archive),
@@ -67,14 +69,14 @@ package enum SQLiteModelCache {
 
 // MARK: RawDeflation
 
-/// Compresses bytes as DEFLATE data without a header, which ``RawInflation`` expands.
+/// Compresses bytes to DEFLATE data without a header, which ``RawInflation`` decompresses.
 ///
-/// An unsafe place: zlib reads and writes in the buffers that it is given, whose lengths it is told.
+/// Unsafe code: zlib reads and writes in buffers whose pointers and lengths are passed to it.
 enum RawDeflation {
-  /// How much memory zlib takes: its default.
+  /// The memory level of zlib: its default.
   private static let memoryLevel: Int32 = 8
 
-  /// Nil where there is no memory for it, or where there are more than 4 GB.
+  /// Returns nil if there is not enough memory, or if there are more than 4 GB.
   static func compress(_ bytes: [UInt8]) -> [UInt8]? {
     guard bytes.count <= UInt32.max else { return nil }
     var stream = z_stream()
@@ -90,11 +92,11 @@ enum RawDeflation {
     )
     guard start == Z_OK else { return nil }
     defer { deflateEnd(&stream) }
-    // As long as the data can get at most, so that one step does all.
+    // The maximum length of the compressed data, so that one step is enough.
     guard let capacity = UInt32(exactly: deflateBound(&stream, UInt(bytes.count))) else { return nil }
     let output = GrowableBytes()
     var status = Z_OK
-    // zlib only reads what it is given as input.
+    // zlib only reads its input.
     bytes.withUnsafeBufferPointer { source in
       stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
       stream.avail_in = UInt32(source.count)
@@ -111,19 +113,19 @@ enum RawDeflation {
 
 // MARK: RawInflation
 
-/// Expands DEFLATE data without a header, as Core Data keeps its models, up to a length.
+/// Decompresses DEFLATE data without a header, as Core Data stores its models, up to a length.
 ///
-/// An unsafe place: zlib reads and writes in the buffers that it is given, whose lengths it is told.
+/// Unsafe code: zlib reads and writes in buffers whose pointers and lengths are passed to it.
 enum RawInflation {
   enum Failure: Error {
-    /// The bytes are no DEFLATE data, or end too early.
+    /// The bytes are not DEFLATE data, or end too early.
     case damaged
-    /// There is more in them than was allowed.
+    /// The decompressed data is longer than allowed.
     case tooLong
     case outOfMemory
   }
 
-  /// Tells zlib that the data have no header, and the size of the window.
+  /// The window size for zlib; a negative one means that the data has no header.
   static let rawWindow: Int32 = -15
   private static let stepLength = 1 << 18
 
@@ -135,7 +137,7 @@ enum RawInflation {
     }
     defer { inflateEnd(&stream) }
     let output = GrowableBytes()
-    // zlib only reads what it is given as input.
+    // zlib only reads its input.
     let status = bytes.withUnsafeBufferPointer { source in
       stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
       stream.avail_in = UInt32(source.count)

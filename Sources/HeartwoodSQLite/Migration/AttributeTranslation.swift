@@ -2,19 +2,19 @@ import GRDB
 import HeartwoodModel
 import HeartwoodStore
 
-/// What becomes of the values of an attribute in SQL.
+/// Translates the values of an attribute in SQL.
 struct AttributeTranslation {
   private let ordinal: Int
   private let old: AttributeDescription
   private let new: AttributeDescription
-  /// The old column, as it stands in SQL.
+  /// The old column, as an SQL expression.
   private let column: String
   private let oldStorage: AttributeStorage
   private let newStorage: AttributeStorage
   private let stored: StoredValue
 
-  /// - Parameter ordinal: that of the new attribute.
-  /// - Throws: ``MigrationObstacle`` where values become of another form.
+  /// - Parameter ordinal: the ordinal of the new attribute.
+  /// - Throws: ``MigrationObstacle`` if the form of the values changes in a way that SQL does not reproduce.
   init(
     _ old: AttributeDescription,
     in oldPlace: AttributePlacement,
@@ -39,7 +39,7 @@ struct AttributeTranslation {
     }
   }
 
-  /// A column with the same value for all records.
+  /// Returns a column with the same value for all records.
   static func constant(
     _ value: PropertyValue,
     _ place: AttributePlacement,
@@ -51,13 +51,13 @@ struct AttributeTranslation {
     return argument(try stored.value(value, place.storage))
   }
 
-  /// A value that is handed over.
+  /// Returns a value as an argument.
   private static func argument(_ value: (any DatabaseValueConvertible)?) -> SQLFragment {
     let argument = StoredValue.argument(value)
     return SQLFragment(argument.place, [argument.value])
   }
 
-  /// What stands where there is no value.
+  /// The value for records without one.
   private var filling: PropertyValue { new.isOptional ? .null : new.defaultValue }
 
   private var isSameForm: Bool {
@@ -77,7 +77,7 @@ struct AttributeTranslation {
 }
 
 extension AttributeTranslation {
-  /// What the new column gets.
+  /// Returns the value of the new column.
   func value() throws -> SQLFragment {
     let filler = Self.argument(try stored.value(filling, newStorage))
     if isSameForm {
@@ -91,7 +91,7 @@ extension AttributeTranslation {
     )
   }
 
-  /// Which rows are told of in the report.
+  /// The rows that the report mentions.
   var tallies: [EntityTranslation.Tally] {
     var tallies: [EntityTranslation.Tally] = []
     if !isSameForm {
@@ -104,7 +104,7 @@ extension AttributeTranslation {
     return tallies
   }
 
-  /// Whether an integer has a form in the new type.
+  /// A condition in SQL that is true if an integer can be represented in the new type.
   private var fits: String {
     if let range = ValueAnomaly.range(new.type) {
       return "\(column) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
@@ -112,25 +112,25 @@ extension AttributeTranslation {
     return "\(column) IS NOT NULL"
   }
 
-  /// Holds for a row that has in the column what reading would refuse or change.
+  /// A condition that is true for a row whose value in the column reading would refuse or change.
   var anomaly: String { ValueAnomaly.condition(column, old.type, oldStorage) }
 }
 
 // MARK: LinkTranslation
 
-/// What a relationship leads to, in the numbers that files have for entities.
+/// Translates the destinations of a relationship, by the numbers that the files have for entities.
 struct LinkTranslation {
-  /// The numbers of the entities that the old relationship may lead to, and of what becomes of them.
+  /// The numbers of the possible destination entities of the old relationship, and of the new entities for them.
   private let numbers: [(old: Int, new: Int)]
-  /// The number of the entity that the old relationship is declared to lead to.
+  /// The number of the declared destination entity of the old relationship.
   private let declaredNumber: Int
   private let memberTable: String
   private let name: String
 
   /// - Parameters:
-  ///   - ordinal: that of the new relationship.
-  ///   - source: that of the old one.
-  /// - Throws: ``MigrationObstacle`` where records may be gone that the relationship led to.
+  ///   - ordinal: the ordinal of the new relationship.
+  ///   - source: the ordinal of the old one.
+  /// - Throws: ``MigrationObstacle`` if records that the relationship referred to may be gone.
   init(
     _ plan: EntityMigration,
     _ ordinal: Int,
@@ -158,7 +158,8 @@ struct LinkTranslation {
     self.numbers = numbers
   }
 
-  /// The number of the entity that the old column leads to, in the new file; nothing where the row tells none that there is.
+  /// Returns the number of the destination entity in the new file; NULL if the row does not contain the number of a
+  /// possible one.
   func entityNumber(_ place: ToOnePlacement) throws(MigrationObstacle) -> String {
     guard let first = numbers.first else { return "NULL" }
     if numbers.count == 1 { return "\(first.new)" }
@@ -169,7 +170,7 @@ struct LinkTranslation {
     return "CASE ifnull(\(SQLiteName.quoted(column)), \(declaredNumber)) \(cases.joined(separator: " ")) END"
   }
 
-  /// The one record of each that is left of many.
+  /// Returns the translation to one record for each owner, of the many it had.
   func narrowing(
     to place: ToOnePlacement,
     _ source: PropertyPlacement?,

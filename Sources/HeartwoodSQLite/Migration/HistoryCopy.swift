@@ -2,21 +2,22 @@ import GRDB
 import HeartwoodModel
 import HeartwoodStore
 
-/// What a new file that is made of another one in SQL gets of its history.
+/// The history of a new file that is made from another one in SQL.
 ///
-/// A copy, whose records are the same, has all of it, in the tables of the form that they have. A migration leaves it out, as the transactions tell of
-/// entities and properties of the old model: the next transaction has the next number, so that tokens of before are known to be too old.
+/// A copy, whose records are the same, gets the whole history, in tables of the same form. A migration leaves it out,
+/// because the transactions describe entities and properties of the old model: the next transaction gets the next
+/// number, so that earlier tokens are known to be expired.
 struct HistoryCopy {
   private enum Action {
     case none
     case copy(HistoryTables)
-    /// After the last transaction of the old file, if it has tables.
+    /// Begins after the last transaction of the old file, if it has history tables.
     case begin(after: HistoryTables?)
   }
 
   private let action: Action
   private let entities: [EntityDescription]
-  /// The numbers of entities that have another one in the new file.
+  /// The numbers of entities that have a different one in the new file.
   private let renumbered: [(old: Int, new: Int)]
   private let knownNumbers: Set<Int>
 
@@ -33,7 +34,7 @@ struct HistoryCopy {
     }
   }
 
-  /// - Throws: ``MigrationObstacle`` if the history names entities whose numbers in the new file nobody knows.
+  /// - Throws: ``MigrationObstacle`` if the history names entities whose numbers in the new file are unknown.
   func run(_ db: Database) throws {
     switch action {
     case .none: return

@@ -3,14 +3,14 @@ import GRDBSQLite
 import HeartwoodModel
 import HeartwoodStore
 
-/// Carries out a migration in SQL, in the transaction that makes the new file.
+/// Runs a migration in SQL, in the transaction that creates the new file.
 struct MigrationStatements {
   private let translation: MigrationTranslation
   private let migration: InStoreMigration
   private let history: HistoryCopy
   private let db: Database
 
-  /// - Throws: ``MigrationObstacle`` where records stand in the way, or are not as they should be.
+  /// - Throws: ``MigrationObstacle`` if records prevent the migration, or are invalid.
   static func run(
     _ translation: MigrationTranslation,
     _ migration: InStoreMigration,
@@ -57,7 +57,7 @@ struct MigrationStatements {
     try db.cachedStatement(sql: insertion.text).execute(arguments: StatementArguments(arguments))
   }
 
-  /// Sees to it that no key is given again that a record has had.
+  /// Raises the key counters, so that no key of an earlier record is used again.
   private func raiseKeys() throws {
     for entity in translation.entities {
       let former =
@@ -73,7 +73,8 @@ struct MigrationStatements {
 
 // MARK: MigrationViews
 
-/// The tables of the new file as views on those of the old one, so that it can be asked what a migration would make before it is made.
+/// Views on the old tables with the names of the new ones, so that the result of a migration can be queried before it
+/// is made.
 struct MigrationViews {
   private let translation: MigrationTranslation
 
@@ -98,7 +99,7 @@ struct MigrationViews {
     return Self.union(try parts.map { try Self.literal($0, db) })
   }
 
-  /// All rows of several statements. SQLite takes no more than 500 of them side by side.
+  /// Joins the rows of several statements. SQLite accepts at most 500 of them side by side.
   private static func union(_ parts: [String]) -> String {
     let most = 400
     guard parts.count > most else { return parts.joined(separator: " UNION ALL ") }
@@ -126,7 +127,7 @@ struct MigrationViews {
     translation.entities.filter { $0.destination.tableName == table }
   }
 
-  /// Gives the keys of the rows that a table would have.
+  /// Returns a statement for the keys of the rows that a table would have.
   private func keys(of table: String) -> String {
     let parts = entities(of: table).map {
       "SELECT Z_PK FROM \(SQLFragment.old($0.source.tableName)) WHERE \($0.condition)"
@@ -140,7 +141,7 @@ struct MigrationViews {
     }
   }
 
-  /// All columns of a table in their order; nothing in those that get nothing.
+  /// Returns all columns of a table in their order; NULL for those without a value.
   private static func selection(
     _ cells: [(name: String, value: SQLFragment)],
     _ table: SQLiteTable,
@@ -148,13 +149,13 @@ struct MigrationViews {
   ) -> SQLFragment {
     let values = table.columns.map { column -> SQLFragment in
       guard let value = cells.first(where: { $0.name == column.name })?.value else { return SQLFragment("NULL") }
-      // A column of reals makes reals of integers, and some of those the same.
+      // A column of reals converts integers to reals, and some of them become equal.
       return column.type == .float ? SQLFragment("CAST(\(value.text) AS REAL)", value.arguments) : value
     }
     return SQLFragment("SELECT \(values.map(\.text).joined(separator: ", ")) FROM \(rows)", values.flatMap(\.arguments))
   }
 
-  /// A statement with its values in the places of its question marks: a view has no others.
+  /// Returns a statement with literals in place of its arguments: a view cannot have arguments.
   private static func literal(_ fragment: SQLFragment, _ db: Database) throws -> String {
     if fragment.arguments.isEmpty { return fragment.text }
     let statement = try db.makeStatement(sql: fragment.text)

@@ -2,27 +2,28 @@ import GRDB
 import HeartwoodModel
 import HeartwoodStore
 
-/// Counts in SQL what a migration does to records, and finds what stands in its way.
+/// Counts in SQL the changes that a migration makes to records, and finds obstacles to it.
 ///
-/// It asks the old tables, and the new ones: those that were made, or views that show what they would be.
+/// It queries the old tables and the new ones: either the tables that were created, or views that show what they would
+/// contain.
 struct MigrationSurvey {
   struct Result {
     let report: MigrationReport
-    /// The names of the files with large data that rows lead to.
+    /// The names of the files with large data that rows refer to.
     let fileNames: Set<String>
   }
 
-  /// How many rows are taken at once; in between, the migration can be cancelled.
+  /// The number of rows that are processed at once; the migration can be cancelled in between.
   private static let stretch = 65_536
 
   private let translation: MigrationTranslation
   private let migration: InStoreMigration
   private let db: Database
-  /// How many rows each entity has, by its place in the translation.
+  /// The number of rows of each entity, by its index in the translation.
   private var counts: [Int]
-  /// What was counted of them.
+  /// The counts of the tallies.
   private var tallies: [[Int]]
-  /// What nothing is made of.
+  /// The records and values that would be lost.
   private var losses: [MigrationReport.Finding] = []
 
   init(_ translation: MigrationTranslation, _ migration: InStoreMigration, _ db: Database) {
@@ -33,9 +34,9 @@ struct MigrationSurvey {
     tallies = translation.entities.map { $0.tallies.map { _ in 0 } }
   }
 
-  /// What a migration would come to. `db` may have temporary views, and is not written.
+  /// Returns the result that a migration would have. `db` may contain temporary views, and is not written to.
   ///
-  /// - Throws: ``MigrationObstacle`` where ``MigrationStatements`` would.
+  /// - Throws: ``MigrationObstacle`` if ``MigrationStatements`` would throw it.
   static func run(
     _ translation: MigrationTranslation,
     _ migration: InStoreMigration,
@@ -59,7 +60,7 @@ struct MigrationSurvey {
 // MARK: Rows
 
 extension MigrationSurvey {
-  /// Counts all rows, and calls `body` with each entity and each range of keys in which it has some.
+  /// Counts all rows, and calls `body` with each entity and each range of keys in which it has rows.
   mutating func countRows(_ body: (EntityTranslation, ClosedRange<Int64>) throws -> Void) throws {
     let places = Dictionary(grouping: translation.entities.indices) { translation.entities[$0].source.tableName }
     let tables = try places.sorted { $0.key < $1.key }.map { (ranges: try ranges($0.key), places: $0.value) }
@@ -73,7 +74,7 @@ extension MigrationSurvey {
     }
   }
 
-  /// Ranges of keys that have as many rows each, but for the last.
+  /// Returns ranges of keys that contain the same number of rows each, except for the last.
   private func ranges(_ table: String) throws -> [ClosedRange<Int64>] {
     let query =
       "SELECT Z_PK FROM \(SQLFragment.old(table)) WHERE Z_PK >= ? ORDER BY Z_PK LIMIT 1 OFFSET \(Self.stretch - 1)"
@@ -81,7 +82,7 @@ extension MigrationSurvey {
     var ranges: [ClosedRange<Int64>] = []
     var start = Int64.min
     while let end = try Int64.fetchOne(statement, arguments: [start]), end < .max {
-      // So it is in a table whose pages are damaged.
+      // This happens in a table with damaged pages.
       guard start <= end else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "keys are out of order") }
       ranges.append(start...end)
       start = end + 1
@@ -89,7 +90,7 @@ extension MigrationSurvey {
     return ranges + [start ... .max]
   }
 
-  /// Whether there are rows.
+  /// Counts rows, and returns whether there are any.
   private mutating func count(_ place: Int, _ range: ClosedRange<Int64>) throws -> Bool {
     let entity = translation.entities[place]
     let survey = try db.cachedStatement(sql: entity.survey)
@@ -119,7 +120,7 @@ extension MigrationSurvey {
     }
   }
 
-  /// What an index would refuse that is not made.
+  /// Checks a constraint of an index that is not created.
   private func check(_ index: SQLiteIndex) throws {
     try migration.progress.check()
     guard try Bool.fetchOne(db, sql: index.survey) == false else { throw MigrationObstacle.repeatedValues }
@@ -127,7 +128,7 @@ extension MigrationSurvey {
 }
 
 extension SQLiteIndex {
-  /// Whether rows have the same values.
+  /// A statement that finds whether rows have the same values.
   fileprivate var survey: String {
     let columns = terms.map { SQLiteName.quoted($0.column) }
     let conditions = columns.map { $0 + " IS NOT NULL" } + [condition].compactMap(\.self)
@@ -144,7 +145,7 @@ extension MigrationObstacle {
 // MARK: Losses
 
 extension MigrationSurvey {
-  /// Counts what is left out. One that stands in the way makes no difference to the rest.
+  /// Counts the records and values that are left out. An obstacle among them does not affect the rest.
   mutating func countLosses() throws {
     losses = try migration.losses(recordCount: storedCount) { entity, ordinal in
       guard let placement = translation.old.placement(of: entity), let property = placement.properties[ordinal] else {
@@ -154,7 +155,7 @@ extension MigrationSurvey {
     }
   }
 
-  /// Leaves it to the way through memory to list all that stands in the way.
+  /// Throws if there is an obstacle, so that the migration in memory lists all obstacles.
   func checkLosses() throws(MigrationObstacle) {
     guard losses.contains(where: \.isObstacle) else { return }
     throw MigrationObstacle("records or values would be lost")
@@ -189,14 +190,15 @@ extension MigrationSurvey {
     }
   }
 
-  /// Whether records may have nothing for a required property: not where they get a default value in its place.
+  /// Returns whether records may have no value for a required property. They cannot if they get a default value
+  /// instead.
   private static func mayBeEmpty(_ ordinal: Int, _ plan: EntityMigration) -> Bool {
     guard let attribute = plan.destination.properties[ordinal].attribute else { return true }
     if case .constant(let value) = plan.columns[ordinal] { return value.isNull }
     return attribute.defaultValue.isNull
   }
 
-  /// How many records have nothing for a property.
+  /// Returns the number of records that have no value for a property.
   private func emptyCount(
     _ property: PropertyPlacement,
     of placement: EntityPlacement,
@@ -228,7 +230,7 @@ extension JoinPlacement {
   }
 }
 
-// MARK: What is told of the records
+// MARK: Findings about the records
 
 extension MigrationSurvey {
   private func report() throws -> MigrationReport {

@@ -2,7 +2,7 @@ import GRDB
 import HeartwoodModel
 import HeartwoodStore
 
-/// What takes the records of a file of one model into a new file of another.
+/// The statements that transfer the records of a file to a new file with another model.
 struct MigrationTranslation {
   let old: SQLiteSchema
   let new: SQLiteSchema
@@ -12,7 +12,7 @@ struct MigrationTranslation {
   let orders: Set<OrderTranslation>
 }
 
-/// A part of a statement, with the values of its question marks.
+/// A part of a statement, with the values of its arguments.
 struct SQLFragment {
   let text: String
   var arguments: [(any DatabaseValueConvertible)?] = []
@@ -23,34 +23,35 @@ struct SQLFragment {
   }
 }
 
-/// What becomes of the rows of one entity.
+/// The translation of the rows of one entity.
 struct EntityTranslation {
-  /// Something that was done to rows, or could not be done.
+  /// A change to rows that is counted, or a change that is not possible.
   struct Tally {
     let kind: MigrationReport.Finding.Kind
     /// The ordinal of the new property.
     let ordinal: Int
-    /// Holds for the rows that are counted.
+    /// A condition that is true for the rows that are counted.
     let condition: String
   }
 
   let plan: EntityMigration
   let source: EntityPlacement
   let destination: EntityPlacement
-  /// The columns of the new table, and what they get of a row of the old one.
+  /// The columns of the new table, and their values, as expressions of a row of the old table.
   var columns: [(name: String, value: SQLFragment)] = []
   var tallies: [Tally] = []
-  /// Hold for rows that have what no store of the old model should have: reading them would fail, or change them.
+  /// Conditions that are true for rows with values that no store of the old model should contain: reading them would
+  /// fail, or change them.
   var anomalies: [String] = []
 
-  /// Holds for the rows of the entity.
+  /// A condition that is true for the rows of the entity.
   var condition: String { "Z_ENT = \(source.number)" }
 
   private var rows: String {
     "FROM \(SQLFragment.old(source.tableName)) WHERE Z_PK BETWEEN ? AND ? AND \(condition)"
   }
 
-  /// All columns of the new table that get something.
+  /// All columns of the new table that get a value.
   var cells: [(name: String, value: SQLFragment)] {
     let fixed: [(name: String, value: String)] = [
       (SQLiteName.primaryKey, "Z_PK"), (SQLiteName.entity, "\(destination.number)"),
@@ -59,7 +60,7 @@ struct EntityTranslation {
     return fixed.map { (name: $0.name, value: SQLFragment($0.value)) } + columns
   }
 
-  /// Inserts the rows of a range of keys.
+  /// A statement that inserts the rows of a range of keys.
   var insertion: SQLFragment {
     let cells = cells
     let names = cells.map { SQLiteName.quoted($0.name) }.joined(separator: ", ")
@@ -70,7 +71,7 @@ struct EntityTranslation {
     )
   }
 
-  /// Counts the rows of a range of keys, those of them that are odd, and those of each tally.
+  /// A statement that counts the rows of a range of keys, those with anomalies, and those of each tally.
   var survey: String {
     let odd = anomalies.isEmpty ? "0" : anomalies.map { "(\($0))" }.joined(separator: " OR ")
     let counts = ([odd] + tallies.map(\.condition)).map { "count(CASE WHEN \($0) THEN 1 END)" }
@@ -78,15 +79,15 @@ struct EntityTranslation {
   }
 }
 
-/// The pairs of a relationship between many and many.
+/// The pairs of a many-to-many relationship.
 struct JoinTranslation {
-  /// Gives `owner` and `member`, and where they are in the order of the other one, `place` and `inversePlace`.
+  /// A query for `owner` and `member`, and their positions in the order of the other one, `place` and `inversePlace`.
   let pairs: String
   let place: JoinPlacement
   let ownerTable: String
   let memberTable: String
 
-  /// The columns of the table, and what they get of a pair.
+  /// The columns of the table, and their values, as expressions of a pair.
   var cells: [(name: String, value: String)] {
     let cells: [(String?, String)] = [
       (place.ownColumn, "owner"), (place.otherColumn, "member"), (place.orderColumn, "place"),
@@ -95,7 +96,7 @@ struct JoinTranslation {
     return cells.compactMap { name, value in name.map { (name: $0, value: value) } }
   }
 
-  /// The pairs whose both ends are there.
+  /// The pairs of which both records exist.
   var rows: String {
     "(\(pairs)) WHERE EXISTS (SELECT 1 FROM \(SQLFragment.new(ownerTable)) WHERE Z_PK = owner) "
       + "AND EXISTS (SELECT 1 FROM \(SQLFragment.new(memberTable)) WHERE Z_PK = member)"
@@ -109,9 +110,9 @@ struct JoinTranslation {
   }
 }
 
-/// A relationship that led to many and leads to one.
+/// A to-many relationship that becomes to-one.
 struct NarrowingTranslation {
-  /// Gives `owner` and `member`.
+  /// A query for `owner` and `member`.
   let pairs: String
   let column: String
   let destination: EntityPlacement
@@ -121,25 +122,25 @@ struct NarrowingTranslation {
     "(\(pairs)) WHERE EXISTS (SELECT 1 FROM \(SQLFragment.new(memberTable)) WHERE Z_PK = member)"
   }
 
-  /// Whether a row would lead to several.
+  /// A statement that finds whether a row would refer to several records.
   var survey: String {
     let owners = "SELECT Z_PK FROM \(SQLFragment.new(destination.tableName)) WHERE Z_ENT = \(destination.number)"
     return "SELECT EXISTS (SELECT 1 FROM \(rows) AND owner IN (\(owners)) GROUP BY owner HAVING count(*) > 1)"
   }
 
-  /// The one of the row with a key, among those whose keys `members` gives.
+  /// Returns an expression for the one record of the row with a key, among the records whose keys `members` selects.
   func member(of key: String, among members: String) -> String {
     "(SELECT member FROM (\(pairs)) WHERE owner = \(key) AND member IN (\(members)))"
   }
 
-  /// Lets each row lead to its one.
+  /// A statement that sets the one record of each row.
   var update: String {
     "UPDATE \(SQLFragment.new(destination.tableName)) SET \(SQLiteName.quoted(column)) = pair.member "
       + "FROM (SELECT owner, member FROM \(rows)) AS pair WHERE Z_PK = pair.owner AND Z_ENT = \(destination.number)"
   }
 }
 
-/// A relationship that has an order from now on: that of the keys.
+/// A relationship that becomes ordered: by the keys.
 struct OrderTranslation: Hashable {
   let table: String
   /// The column with the keys of the owners.
@@ -155,13 +156,13 @@ struct OrderTranslation: Hashable {
 }
 
 extension SQLFragment {
-  /// A table of the file that the records are taken from.
+  /// Returns a table of the file from which the records are read.
   static func old(_ table: String) -> String { "\(SQLiteFile.sourceName).\(SQLiteName.quoted(table))" }
 
-  /// A table of the file that is made, or the view that shows what it would be.
+  /// Returns a table of the new file, or the view that shows what it would contain.
   static func new(_ table: String) -> String { SQLiteName.quoted(table) }
 
-  /// The place in an order, as saves number them.
+  /// Returns an expression for the position in an order, numbered as saves do.
   static func place(among owner: String, by order: String) -> String {
     "\(RelationshipWriter.gap) * row_number() OVER (PARTITION BY \(owner) ORDER BY \(order))"
   }

@@ -1,12 +1,12 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Says a migration in SQL, where SQL can make just what ``TableMigration`` would.
+/// Translates a migration to SQL, if SQL can produce exactly what ``TableMigration`` would.
 struct MigrationTranslator {
   let plan: MigrationPlan
   let old: SQLiteSchema
   let new: SQLiteSchema
-  /// The file that the records are taken from.
+  /// The path of the file from which the records are read.
   private let path: String
   var entities: [EntityTranslation] = []
   var joins: [JoinTranslation] = []
@@ -20,7 +20,8 @@ struct MigrationTranslator {
     self.path = path
   }
 
-  /// - Throws: ``MigrationObstacle``, and ``PersistenceError/Code/valueUnsupported`` for a default value that SQLite has no place for.
+  /// - Throws: ``MigrationObstacle``, and ``PersistenceError/Code/valueUnsupported`` for a default value that SQLite
+  ///   cannot store.
   func translation() throws -> MigrationTranslation {
     try checkModels()
     var translator = self
@@ -55,7 +56,7 @@ extension MigrationTranslator {
     }
   }
 
-  /// Records of one table must have had their keys in one table: others may be of the same key.
+  /// Checks that the records of each table had their keys in one table: otherwise keys may be the same.
   private func checkTables() throws(MigrationObstacle) {
     for entities in Dictionary(grouping: entities, by: \.destination.tableName).values {
       guard Set(entities.map(\.source.tableName)).count > 1 else { continue }
@@ -68,7 +69,7 @@ extension MigrationTranslator {
 
 extension MigrationTranslator {
   private mutating func add(_ plan: EntityMigration) throws {
-    // Of an entity that the store did not keep there are no records.
+    // There are no records of an entity that the store did not keep.
     guard let source = old.placement(of: plan.source) else { return }
     guard let destination = new.placement(of: plan.destination) else {
       throw MigrationObstacle("the new store does not keep \(plan.destination.name)")
@@ -91,7 +92,7 @@ extension MigrationTranslator {
       try addToOne(place, link, translation.source.properties[source], to: &translation)
     case (.toMany(let place), .relationship(let source)):
       _ = try link(ordinal, from: source, plan)
-      // The column of the inverse says it all, where the model knows that.
+      // The column of the inverse is sufficient, if the model has an inverse.
       if !place.ownsColumn, plan.destination.traits[ordinal].inverseOrdinal == nil {
         throw MigrationObstacle("a relationship shares the column of one that is not its inverse")
       }
@@ -101,7 +102,7 @@ extension MigrationTranslator {
     }
   }
 
-  /// - Throws: ``MigrationObstacle`` where records may be gone that the relationship led to.
+  /// - Throws: ``MigrationObstacle`` if records that the relationship referred to may be gone.
   private func link(_ ordinal: Int, from source: Int, _ plan: EntityMigration) throws(MigrationObstacle)
     -> LinkTranslation
   {
@@ -147,7 +148,7 @@ extension MigrationTranslator {
     addOrder(orderColumn, oldPlace.orderColumn, column: place.column, to: &translation)
   }
 
-  /// Keeps the places of an order, or numbers them where there are none yet.
+  /// Keeps the positions of an order, or numbers the records if there are no positions yet.
   mutating func addOrder(
     _ orderColumn: String,
     _ oldOrderColumn: String?,
@@ -165,19 +166,19 @@ extension MigrationTranslator {
 
 // MARK: Tables
 
-// What is kept elsewhere than in the row of the record whose relationship it is.
+// Relationships that are stored elsewhere than in the row of the record that has them.
 
 extension MigrationTranslator {
-  /// A relationship as one entity has it.
+  /// A relationship of one entity.
   private struct Slot {
     let property: PropertyPlacement
-    /// Where it was kept; nil for a new one.
+    /// The place where it was stored; nil for a new one.
     let source: PropertyPlacement?
     let entity: EntityTranslation
     let ordinal: Int
   }
 
-  /// All relationships of records that there may be.
+  /// The relationships of all entities that can have records.
   private var slots: [Slot] {
     entities.flatMap { entity in
       entity.destination.properties.enumerated().compactMap { ordinal, property -> Slot? in
@@ -188,7 +189,7 @@ extension MigrationTranslator {
     }
   }
 
-  /// Where the relationship that is kept at `property` was kept, by all entities that have it.
+  /// Returns the place where the relationship that is stored at `property` was stored, for all entities that have it.
   private func source(of property: PropertyPlacement, _ slots: [Slot]) throws(MigrationObstacle) -> PropertyPlacement? {
     let sources = Set(slots.lazy.filter { $0.property == property }.map(\.source))
     guard sources.count <= 1 else { throw MigrationObstacle("a relationship was kept in several places") }
@@ -218,7 +219,7 @@ extension MigrationTranslator {
         )
       )
     }
-    // What only the second of two entities has would be passed over.
+    // Otherwise, a relationship that only the second of two entities has would be missed.
     for slot in slots where slot.source != nil {
       guard case .join(let place) = slot.property, !joins.contains(where: { $0.place.table == place.table }) else {
         continue
@@ -227,7 +228,7 @@ extension MigrationTranslator {
     }
   }
 
-  /// The pairs of a relationship that was kept at `source`, and its inverse at `inverse`.
+  /// Returns the pairs of a relationship that was stored at `source`, and its inverse at `inverse`.
   private func pairs(
     _ source: PropertyPlacement,
     _ inverse: PropertyPlacement?,
@@ -259,7 +260,7 @@ extension MigrationTranslator {
     }
   }
 
-  /// The table of the rows with the column of a to-one relationship.
+  /// Returns the table of the rows with the column of a to-one relationship.
   private func tableOfOwners(
     _ property: PropertyPlacement,
     _ source: PropertyPlacement
@@ -284,7 +285,7 @@ extension MigrationTranslator {
       + "FROM \(SQLFragment.old(table)) WHERE \(owner) IS NOT NULL AND \(member) IS NOT NULL"
   }
 
-  /// The places of an order as they were, or new ones; nothing where there is to be no order.
+  /// Returns the previous positions of an order, or new ones; NULL if the relationship has no order.
   private static func order(_ isOrdered: Bool, _ column: String?, among owner: String, by key: String) -> String {
     guard isOrdered else { return "NULL" }
     return column.map(SQLiteName.quoted) ?? SQLFragment.place(among: owner, by: key)
@@ -294,7 +295,7 @@ extension MigrationTranslator {
 // MARK: Columns in the rows of members
 
 extension MigrationTranslator {
-  /// Adds the columns of relationships without an inverse to the rows that they lead to.
+  /// Adds the columns of relationships without an inverse to the rows of their destinations.
   mutating func addOwnedColumns() throws(MigrationObstacle) {
     let slots = slots
     var seen: Set<PropertyPlacement> = []
@@ -319,7 +320,8 @@ extension MigrationTranslator {
     }
   }
 
-  /// Rows tell their owner, and not of which entity it is: those of one that is not to have the relationship any more would keep it.
+  /// Checks that no rows of an entity that loses the relationship would keep it: rows contain their owner, but not its
+  /// entity.
   private func checkOwners(of source: PropertyPlacement?, _ owners: [Int]) throws(MigrationObstacle) {
     for entity in entities where entity.source.properties.contains(source) {
       guard !owners.contains(entity.source.number) else { continue }

@@ -3,10 +3,11 @@ import HeartwoodModel
 public import HeartwoodStore
 
 extension SQLiteStore {
-  /// True: a store makes its successor in SQL.
+  /// Always `true`: a store makes its migrated copy in SQL.
   public static var migratesStores: Bool { true }
 
-  /// Makes the new file in SQL: its tables are those of a new store, and are filled from those of the old file in one transaction.
+  /// Makes the new file in SQL: its tables are those of a new store, and are filled from those of the old file in one
+  /// transaction.
   public static func migrateStore(
     _ migration: InStoreMigration,
     from source: StoreSetup,
@@ -28,7 +29,7 @@ extension SQLiteStore {
     return made.report
   }
 
-  /// Counts in SQL, of the old file alone.
+  /// Counts the changes in SQL, by reading only the old file.
   public static func foreseeMigration(
     _ migration: InStoreMigration,
     from source: StoreSetup,
@@ -56,17 +57,17 @@ extension SQLiteStore {
         try String.fetchOne(db, sql: "PRAGMA encoding")
       )
     }
-    // Databases that a connection has side by side must have the same.
+    // Databases that are attached to one connection must have the same encoding.
     guard encoding == "UTF-8" else { throw MigrationObstacle(.file, "the texts of the file are not in UTF-8") }
     let new = try SQLiteSchema(model: destination.model, entities: destination.entities)
     return (try MigrationTranslator(migration, from: old, to: new, path: path).translation(), path)
   }
 
-  /// Takes an obstacle past what makes an error of the file of every other one.
+  /// Carries an obstacle through code that converts every other error to an error of the file.
   private struct Attempt {
     private var obstacle: MigrationObstacle?
 
-    /// What `body` gives; nil where it meets an obstacle.
+    /// Returns the result of `body`; nil if it throws an obstacle.
     mutating func result<Value>(_ body: () throws -> Value) throws -> Value? {
       do {
         return try body()
@@ -83,7 +84,7 @@ extension SQLiteStore {
   }
 }
 
-/// Why a migration is not done in SQL.
+/// The reason why a migration is not done in SQL.
 typealias MigrationObstacle = InStoreMigration.Obstacle
 
 extension MigrationObstacle {

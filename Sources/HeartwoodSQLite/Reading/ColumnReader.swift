@@ -6,22 +6,23 @@ import HeartwoodStore
 
 /// Reads the values of one attribute from a column of a statement, row by row.
 ///
-/// A value is read if it has a form in which Core Data writes the attribute, or which means the same: an integer in the column of a number, of
-/// a decimal number or of a date, a real number without a fraction in that of an integer, and any integer in that of a boolean, of which 0 is
-/// false. Whatever else stands there is refused, and never converted: SQLite would make a number of any text.
+/// A value is read if Core Data writes the attribute in its form, or if the form has the same meaning: an integer in
+/// the column of a number, a decimal number or a date, a real number without a fraction in that of an integer, and any
+/// integer in that of a boolean, of which 0 is false. Anything else is refused, and never converted: SQLite would
+/// convert any text to a number.
 ///
-/// The statement is stepped by who calls; what SQLite gives to a pointer is copied before the next step.
+/// The caller steps the statement; data to which SQLite returns a pointer is copied before the next step.
 ///
-/// It holds no reference, so that reading a value counts none.
+/// The structure holds no reference, so that reading a value does no reference counting.
 struct ColumnReader {
   let type: AttributeType
   let storage: AttributeStorage
-  /// The place of the column in the statement.
+  /// The index of the column in the statement.
   let index: CInt
 
-  /// Appends the value in the row that the statement is at.
+  /// Appends the value in the current row of the statement.
   ///
-  /// - Throws: ``ValueFault``; then nothing was appended.
+  /// - Throws: ``ValueFault``; nothing was appended then.
   @inline(__always)
   func append(_ statement: SQLiteStatement, to column: ColumnBuilder, _ externalFiles: ExternalFiles) throws {
     let form = sqlite3_column_type(statement, index)
@@ -55,7 +56,7 @@ extension ColumnReader {
     }
   }
 
-  /// The integer that a real number is.
+  /// Returns the integer that equals a real number.
   @inline(never)
   private func wholeNumber(_ statement: SQLiteStatement, _ form: CInt) throws(ValueFault) -> Int64 {
     guard form == SQLITE_FLOAT else { throw fault(form) }
@@ -73,7 +74,7 @@ extension ColumnReader {
     column.append(float: float)
   }
 
-  /// A column of dates holds whole seconds as integers.
+  /// Reads a date: its column contains whole seconds as integers.
   @inline(__always)
   private func real(_ statement: SQLiteStatement, _ form: CInt) throws(ValueFault) -> Double {
     if form == SQLITE_FLOAT { return sqlite3_column_double(statement, index) }
@@ -86,7 +87,7 @@ extension ColumnReader {
     switch form {
     case SQLITE_INTEGER: return Decimal(sqlite3_column_int64(statement, index))
     case SQLITE_FLOAT:
-      // The shortest text that stands for the real is what was written.
+      // The shortest text that represents the real is the number that was written.
       let text = "\(sqlite3_column_double(statement, index))"
       guard let number = NumberText.decimal(text), !number.isNaN else { throw .outOfRange(type) }
       return number
@@ -113,7 +114,7 @@ extension ColumnReader {
     return bytes
   }
 
-  /// An empty text is no URI: it is `nil`.
+  /// Appends a URI. An empty text is not a URI, and is read as `nil`.
   private func appendURI(_ statement: SQLiteStatement, _ form: CInt, _ column: ColumnBuilder) throws(ValueFault) {
     let bytes = try text(statement, form)
     if bytes.isEmpty { return column.appendNull() }
@@ -123,7 +124,7 @@ extension ColumnReader {
     column.append(bytes: bytes)
   }
 
-  /// A text would be read, but neither found nor kept unique by SQL.
+  /// Reads a UUID. A text is refused: SQL would neither find it nor keep it unique.
   private func uuid(_ statement: SQLiteStatement, _ form: CInt) throws(ValueFault) -> uuid_t {
     guard form == SQLITE_BLOB else {
       throw ValueFault("holds a UUID otherwise than as the 16 bytes that Core Data writes. Store those")
@@ -157,7 +158,7 @@ extension ColumnReader {
 }
 
 extension AttributeType {
-  /// What a column of the type holds, in words that follow "instead of".
+  /// The content of a column of this type, as words that follow "instead of".
   fileprivate var valueDescription: String {
     switch self {
     case .integer16, .integer32, .integer64: "an integer"
@@ -176,7 +177,7 @@ extension AttributeType {
 
 // MARK: ColumnBytes
 
-/// The bytes that SQLite has for a column of the row that a statement is at, valid until the statement's next step.
+/// Returns the bytes that SQLite has for a column of the current row, which are valid until the statement's next step.
 enum ColumnBytes {
   @inline(__always)
   static func blob(_ statement: SQLiteStatement, _ index: CInt) -> UnsafeRawBufferPointer {
@@ -184,10 +185,10 @@ enum ColumnBytes {
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
   }
 
-  /// In UTF-8, unless a file from elsewhere holds what is none.
+  /// Returns the bytes of a text. They are UTF-8, unless a file from another source contains invalid text.
   @inline(__always)
   static func text(_ statement: SQLiteStatement, _ index: CInt) -> UnsafeRawBufferPointer {
-    // In this order: the first call is the one that makes text of what is stored, whose length the second one tells.
+    // The order matters: the first call converts the value to text, and the second one returns its length.
     let start = sqlite3_column_text(statement, index)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
   }
@@ -195,7 +196,7 @@ enum ColumnBytes {
 
 // MARK: StoredForm
 
-/// What stands in a cell of a row, in words: the form alone, so that no message has a value of a record.
+/// Describes the content of a cell in words: only its form, so that no message contains a value of a record.
 enum StoredForm {
   static func text(_ type: CInt) -> String {
     switch type {

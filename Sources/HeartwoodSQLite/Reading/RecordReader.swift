@@ -3,11 +3,12 @@ import GRDBSQLite
 import HeartwoodModel
 import HeartwoodStore
 
-/// Reads records of one entity: one pass over its rows, or over ranges of them, with a cursor beside it for each to-many relationship.
+/// Reads records of one entity: in one pass over its rows, or over ranges of them, with a parallel cursor for each
+/// to-many relationship.
 struct RecordReader: Sendable {
   let placement: EntityPlacement
   let path: String
-  /// The columns of the statement behind the leading ones, in order.
+  /// The columns of the statement after the leading ones, in order.
   private var columns: [String] = []
   private(set) var attributes: [(ordinal: Int, reader: ColumnReader)] = []
   private(set) var toOnes: [(ordinal: Int, reader: ReferenceReader)] = []
@@ -15,16 +16,17 @@ struct RecordReader: Sendable {
   /// The properties that no store keeps.
   let unkept: [Int]
   let externalFiles: ExternalFiles
-  /// Counts files that cannot be read, each of which costs the one value; nil if such a value makes the record unreadable, as any other does.
+  /// Counts files that cannot be read, each of which costs only its value; nil if such a value makes the record
+  /// unreadable, as any other does.
   private let missingFiles: MissingFiles?
   let strays: StrayRows
 
   /// The statement that reads all rows of a range of keys.
   private var query = ""
-  /// The statement that reads them, and rows of no entity, of which it is not known beforehand whether anybody wants them.
+  /// The statement that reads these rows and also rows of no entity, which may not be among the requested ones.
   private var thoroughQuery = ""
 
-  /// The key and the version.
+  /// The number of leading columns: the key and the version.
   private static let leadingColumns: CInt = 2
 
   init(_ placement: EntityPlacement, schema: SQLiteSchema, path: String, missingFiles: MissingFiles?) throws {
@@ -53,7 +55,7 @@ struct RecordReader: Sendable {
       }
     }
     query = text(version: "Z_OPT", where: strays.wholeCondition)
-    // No version is empty: that of a row of no entity is.
+    // A version is never an empty blob: that marks a row of no entity.
     thoroughQuery = text(version: "iif(Z_ENT = \(placement.number), Z_OPT, x'')", where: strays.condition)
   }
 
@@ -70,12 +72,12 @@ struct RecordReader: Sendable {
 }
 
 extension RecordReader {
-  /// The records of the entity itself with keys in a range, in the order of these.
+  /// Returns the records of the entity itself with keys in a range, in the order of the keys.
   func groups(_ range: ClosedRange<Int64>, _ db: Database) throws -> [RowGroup] {
     try tellingStrays { try groups([KeyRun(range: range, keys: nil)], db) }
   }
 
-  /// Calls `body`, and throws what is wrong with the row of no entity that has ended its statement.
+  /// Calls `body`, and throws the fault of the row of no entity that ended its statement, if any.
   func tellingStrays<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -85,7 +87,7 @@ extension RecordReader {
     }
   }
 
-  /// The records that have `keys`, in the order of these.
+  /// Returns the records with `keys`, in the order of the keys.
   func table(_ keys: [Int64], _ db: Database) throws -> NodeTable {
     NodeTable(entity: placement.entity, groups: try groups(KeyRun.runs(of: keys), db))
   }
@@ -97,9 +99,9 @@ extension RecordReader {
     return rows.finish()
   }
 
-  /// Calls `body` with each row, at which the statement is, its key, and what reads the relationships to many.
+  /// Calls `body` with the statement at each row, the key of the row, and the readers of the to-many relationships.
   ///
-  /// - Parameter isThorough: whether rows of no entity are among them; otherwise one ends the statement.
+  /// - Parameter isThorough: whether rows of no entity are included; otherwise such a row ends the statement.
   func forEachRow(
     _ runs: [KeyRun],
     _ db: Database,
@@ -108,7 +110,7 @@ extension RecordReader {
   ) throws {
     let statement = try db.cachedStatement(sql: isThorough ? thoroughQuery : query)
     let related = try toManies.map { (ordinal: $0.ordinal, keys: try RelatedKeys($0.query, db)) }
-    // A statement that is at a row keeps the file from being written.
+    // A statement at a row prevents writing to the file.
     defer {
       statement.end()
       for (_, keys) in related { keys.end() }
@@ -157,7 +159,7 @@ extension RecordReader {
     for ordinal in unkept { builder.columns[ordinal].appendNull() }
   }
 
-  /// The version in a row, which must be one of the entity. A row without one has the first.
+  /// Returns the version in a row, which must be a version of the entity. A row without one has the first version.
   @inline(__always)
   func version(_ row: SQLiteStatement) throws(ValueFault) -> UInt64 {
     let form = sqlite3_column_type(row, 1)
@@ -171,13 +173,14 @@ extension RecordReader {
     return ValueFault(found: form, insteadOf: "the number of its version (Z_OPT)")
   }
 
-  /// The property that could not be read: the columns before it have a value more. Nil if the row itself was refused, before it began.
+  /// Returns the property that could not be read: the columns before it have one value more. Nil if the row itself was
+  /// refused, before it began.
   private func ordinal(unreadIn builder: RowGroupBuilder) -> Int? {
     let all = attributes.map(\.ordinal) + toOnes.map(\.ordinal) + toManies.map(\.ordinal)
     return all.first { builder.columns[$0].rowCount < builder.rowCount }
   }
 
-  /// The error of a fault in the row with `key`.
+  /// Returns the error for a fault in the row with `key`.
   func error(_ fault: ValueFault, _ key: Int64, ordinal: Int?) -> PersistenceError {
     fault.error(
       in: .init(table: placement.tableName, key: key),
@@ -195,8 +198,8 @@ extension RecordReader {
 private final class GroupedRows {
   private let current: RowGroupBuilder
   private var groups: [RowGroup] = []
-  // What reads each property, and the column that it goes to: reached without counting references. The columns live as long as the
-  // builder, which keeps them, and the readers as long as the record reader, by which this is used.
+  // The reader of each property, and the column for its values, without reference counting. The columns live as long as
+  // the builder, which keeps them, and the readers as long as the record reader, which uses this.
   let unsafeFields: [(reader: ColumnReader, column: Unmanaged<ColumnBuilder>)]
   let unsafeToOnes: [(reader: Unmanaged<ReferenceReader>, column: Unmanaged<ColumnBuilder>)]
 
@@ -211,7 +214,7 @@ private final class GroupedRows {
     current = builder
   }
 
-  /// What takes the next row.
+  /// Returns the builder for the next row.
   @inline(__always)
   func builder() -> RowGroupBuilder {
     if current.isFull { groups.append(current.sealed()) }
@@ -228,11 +231,11 @@ private final class GroupedRows {
 // MARK: All that cannot be read
 
 extension RecordReader {
-  /// Reads all records of the entity, value by value, by the same rules as ``groups(_:_:)``, and goes on behind each that cannot be read. The
-  /// time is that of reading the table; the records are not kept.
+  /// Reads all records of the entity, value by value, by the same rules as ``groups(_:_:)``, and continues after each
+  /// that cannot be read. It takes as long as reading the table; the records are not kept.
   ///
-  /// - Parameter note: is called with what is wrong, row by row, and with the row if it is met from several sides: it is of no entity, or a
-  ///   link.
+  /// - Parameter note: called with each fault, row by row, and with the row if the fault can be found from several
+  ///   sides, because the row belongs to no entity or is a link.
   func examine(_ db: Database, _ note: (UnreadableValue, ValueFault.Row?) -> Void) throws {
     func tell(_ fault: ValueFault, _ key: Int64?, _ ordinal: Int?) {
       let row = fault.row ?? (ordinal == nil ? .init(table: placement.tableName, key: key) : nil)
@@ -256,7 +259,7 @@ extension RecordReader {
     do throws(ValueFault) {
       builder.beginRow(.integer(key), version: try version(row))
     } catch {
-      // What else is in a row of no entity cannot be told either.
+      // The rest of a row of no entity cannot be interpreted either.
       return note(error, nil)
     }
     for (ordinal, reader) in attributes {
@@ -271,7 +274,7 @@ extension RecordReader {
     for ordinal in unkept { builder.columns[ordinal].appendNull() }
   }
 
-  /// Appends a value, or none where it cannot be read.
+  /// Appends a value, or an empty one if it cannot be read.
   private func append(
     _ ordinal: Int,
     to builder: RowGroupBuilder,
@@ -289,7 +292,7 @@ extension RecordReader {
 
   private func unreadable(_ fault: ValueFault, _ key: Int64?, _ ordinal: Int?) -> UnreadableValue {
     let row = fault.row
-    // A row of this table is a record of this entity; another one is a link.
+    // A row of this table is a record of this entity; any other row is a link.
     let recordKey = row == nil ? key : row?.table == placement.tableName ? row?.key : nil
     return UnreadableValue(
       reference: recordKey.map { .integer($0) },

@@ -3,9 +3,9 @@ import GRDBSQLite
 import HeartwoodModel
 import HeartwoodStore
 
-/// Reads the key of the one record that a relationship leads to.
+/// Reads the key of the destination of a to-one relationship.
 ///
-/// It is an object, since copies of it are made for each row.
+/// It is a class, because copies of it are made for each row.
 final class ReferenceReader: Sendable {
   private let index: CInt
   private let entityIndex: CInt?
@@ -17,7 +17,7 @@ final class ReferenceReader: Sendable {
     self.destination = destination
   }
 
-  /// - Throws: ``ValueFault``; then nothing was appended.
+  /// - Throws: ``ValueFault``; nothing was appended then.
   func append(_ statement: SQLiteStatement, to column: ColumnBuilder) throws(ValueFault) {
     let form = sqlite3_column_type(statement, index)
     if form == SQLITE_NULL { return column.appendNull() }
@@ -28,7 +28,7 @@ final class ReferenceReader: Sendable {
     )
   }
 
-  /// The ordinal of the entity whose number is in the column beside the key, if there is one.
+  /// Returns the ordinal of the entity whose number is in the column beside the key, if there is one.
   private func entityOrdinal(_ statement: SQLiteStatement) throws(ValueFault) -> Int {
     guard let entityIndex else { return try destination.ordinal(nil) }
     let form = sqlite3_column_type(statement, entityIndex)
@@ -38,12 +38,12 @@ final class ReferenceReader: Sendable {
   }
 }
 
-/// Finds the entity that a record at the end of a relationship is of.
+/// Finds the entity of a record at the end of a relationship.
 struct EntityResolver {
   let placement: EntityPlacement
-  /// The ordinals of the destination and of what inherits from it, by number; none for abstract ones.
+  /// The ordinals of the destination and its subentities, by number, except for abstract ones.
   private let ordinals: [Int: Int]
-  /// The ordinal of the one entity that all records at the end are of; nil where they may be of several.
+  /// The ordinal of the only possible entity; nil if there are several.
   let singleOrdinal: Int?
 
   init(
@@ -69,7 +69,8 @@ struct EntityResolver {
     singleOrdinal = members.count == 1 ? members[0].entity.ordinal : nil
   }
 
-  /// The ordinal of the entity with `number`, unless there is but one entity; nil means that nothing tells.
+  /// Returns the ordinal of the only possible entity, or else of the entity with `number`. Nil means that the row
+  /// contains no number: the entity is then the destination itself.
   func ordinal(_ number: Int?) throws(ValueFault) -> Int {
     if let singleOrdinal { return singleOrdinal }
     if let number { return try ordinal(ofEntity: number) }
@@ -77,7 +78,7 @@ struct EntityResolver {
     throw ValueFault("does not tell the entity of the record that it leads to")
   }
 
-  /// The ordinal of the entity with `number`.
+  /// Returns the ordinal of the entity with `number`.
   func ordinal(ofEntity number: Int) throws(ValueFault) -> Int {
     if let ordinal = ordinals[number] { return ordinal }
     throw ValueFault(
@@ -89,7 +90,7 @@ struct EntityResolver {
 // MARK: Statement: rows
 
 extension Statement {
-  /// Goes on to the next row, whose columns are then read from ``sqliteStatement``; false where there is none.
+  /// Steps to the next row, whose columns are then read from ``sqliteStatement``; returns false if there is none.
   @inline(__always)
   func nextRow() throws -> Bool {
     let code = sqlite3_step(sqliteStatement)
@@ -100,7 +101,7 @@ extension Statement {
 }
 
 extension Statement {
-  /// Begins anew, with the ends of `range` as the arguments.
+  /// Restarts the statement, with the ends of `range` as the arguments.
   func begin(_ range: ClosedRange<Int64>) throws {
     sqlite3_reset(sqliteStatement)
     for (place, end) in [range.lowerBound, range.upperBound].enumerated() {
@@ -109,7 +110,7 @@ extension Statement {
     }
   }
 
-  /// Lets go of the rows, and of the lock that reading them holds.
+  /// Resets the statement, and releases the lock that reading its rows holds.
   func end() {
     sqlite3_reset(sqliteStatement)
   }

@@ -3,9 +3,9 @@ import GRDBSQLite
 import HeartwoodModel
 import HeartwoodStore
 
-/// A cursor over the records that a to-many relationship leads to, owner by owner in the order of their keys.
+/// A cursor over the destinations of a to-many relationship, owner by owner in the order of their keys.
 final class RelatedKeys {
-  /// What is asked for.
+  /// The query for the destinations.
   struct Query {
     let text: String
     let destination: EntityResolver
@@ -13,10 +13,11 @@ final class RelatedKeys {
     let table: String
     /// Whether it is a table of pairs, and not that of the destination.
     let isOfPairs: Bool
-    /// Finds rows whose owner is no number, and which are read with no owner; nil if reading their own records finds them.
+    /// Finds rows whose owner is not a number, and which are therefore read with no owner; nil if reading their own
+    /// records finds them.
     let strays: String?
 
-    /// Nil for what is no to-many relationship.
+    /// Returns nil if the property is not a to-many relationship.
     init?(_ property: PropertyPlacement?, _ owner: EntityPlacement, _ destination: EntityResolver) {
       self.destination = destination
       switch property {
@@ -36,7 +37,8 @@ final class RelatedKeys {
       }
     }
 
-    /// In SQLite's order numbers come before texts and these before bytes, so an index of the column finds them at once.
+    /// In SQLite's order numbers come before texts, and texts before blobs, so an index of the column finds such rows
+    /// at once.
     private static func strays(_ table: String, _ columns: [String], key: String) -> String {
       let queries = columns.map(SQLiteName.quoted).map { column in
         "SELECT \(key), \(column) FROM \(SQLiteName.quoted(table)) WHERE \(column) >= ''"
@@ -47,7 +49,7 @@ final class RelatedKeys {
     private static func text(_ place: ToManyPlacement, _ destination: EntityResolver) -> String {
       let column = SQLiteName.quoted(place.column)
       let order = place.orderColumn.map { SQLiteName.quoted($0) + ", " } ?? ""
-      // Where there is but one entity, the index of the column tells all, and the rows need not be looked at.
+      // If only one entity is possible, the index of the column is sufficient, and the rows need not be read.
       let number = destination.singleOrdinal == nil ? "Z_ENT" : "0"
       return "SELECT \(column), Z_PK, \(number) FROM \(SQLiteName.quoted(place.table)) WHERE \(column) BETWEEN ? AND ?"
         + " ORDER BY \(column), \(order)Z_PK"
@@ -64,14 +66,15 @@ final class RelatedKeys {
       }
       var places = "place"
       if place.isReflexive, place.orderColumn != nil {
-        // A pair may have a row for each direction; where there is none for this one, nobody has given it a place.
+        // A pair may have a row for each direction; if there is none for this one, it has no position yet.
         pairs +=
           " WHERE NOT EXISTS (SELECT 1 FROM \(table) AS back"
           + " WHERE back.\(own) = pair.\(other) AND back.\(other) = pair.\(own))"
         places = "place IS NULL, place"
       }
       let records = SQLiteName.quoted(destination.placement.tableName)
-      // Where there is but one entity, whoever reads the record finds out whether it is of that. A record without a number is there all the same.
+      // If only one entity is possible, reading the record itself checks that. A record without a number exists all the
+      // same.
       let number = destination.singleOrdinal == nil ? "ifnull(Z_ENT, '')" : "0"
       return "SELECT owner, member, (SELECT \(number) FROM \(records) WHERE Z_PK = member) FROM (\(pairs))"
         + " WHERE owner BETWEEN ? AND ? AND member IS NOT NULL ORDER BY owner, \(places), member"
@@ -80,11 +83,11 @@ final class RelatedKeys {
 
   private let query: Query
   private let statement: Statement
-  /// What is appended for one owner; kept for the room that it has.
+  /// The members of one owner; kept to reuse its memory.
   private var members: [(reference: ReferenceID, entityOrdinal: Int)] = []
-  /// The row that the statement is at and that is no owner's yet.
+  /// The current row of the statement, if it was not assigned to an owner yet.
   private var pending: (owner: Int64, member: Int64, number: Int?)?
-  /// What is wrong with that row.
+  /// The fault of that row.
   private var fault: ValueFault?
 
   init(_ query: Query, _ db: Database) throws {
@@ -92,21 +95,21 @@ final class RelatedKeys {
     statement = try db.cachedStatement(sql: query.text)
   }
 
-  /// Goes to the first of the owners with keys within `range`.
+  /// Starts at the first of the owners with keys within `range`.
   func begin(_ range: ClosedRange<Int64>) throws {
     try statement.begin(range)
     try advance()
   }
 
-  /// Lets go of the rows.
+  /// Resets the statement.
   func end() {
     statement.end()
     pending = nil
   }
 
-  /// Appends the records of the relationship of the owner with `key`; the keys that are asked for ascend.
+  /// Appends the destinations of the owner with `key`; the keys of successive calls must ascend.
   ///
-  /// - Parameter note: is called with what is wrong with rows of the owner; the others are appended.
+  /// - Parameter note: called with the faults of rows of the owner; the other rows are appended.
   func append(ofOwner key: Int64, to column: ColumnBuilder, _ note: (ValueFault) throws -> Void) throws {
     while let row = pending, row.owner < key { try advance() }
     members.removeAll(keepingCapacity: true)
@@ -118,7 +121,7 @@ final class RelatedKeys {
   }
 
   private func appendMember(_ key: Int64, _ number: Int?, _ note: (ValueFault) throws -> Void) throws {
-    // A record that is no longer there is left out.
+    // A record that no longer exists is left out.
     guard let number else { return }
     do throws(ValueFault) {
       members.append((.integer(key), try query.destination.ordinal(number)))
@@ -141,7 +144,7 @@ final class RelatedKeys {
     fault = isSound(row) ? nil : query.fault(in: row)
   }
 
-  /// Whether owner, member and number are integers; a member of a pair may be gone.
+  /// Returns whether owner, member and number are integers; the member of a pair may be gone.
   @inline(__always)
   private func isSound(_ row: SQLiteStatement) -> Bool {
     let number = sqlite3_column_type(row, 2)
@@ -151,17 +154,17 @@ final class RelatedKeys {
 }
 
 extension ValueFault {
-  /// What stands where the key of a record should.
+  /// Returns the fault of a value that is not the key of a record.
   static func key(found type: CInt) -> ValueFault { ValueFault(found: type, insteadOf: "the key of a record") }
 
-  /// What stands where the number of an entity should.
+  /// Returns the fault of a value that is not the number of an entity.
   static func entityNumber(found type: CInt) -> ValueFault {
     ValueFault(found: type, insteadOf: "the number of an entity")
   }
 }
 
 extension RelatedKeys.Query {
-  /// What is wrong with the row that the statement is at.
+  /// Returns the fault of the current row of the statement.
   fileprivate func fault(in row: SQLiteStatement) -> ValueFault {
     let forms = (0..<3).map { sqlite3_column_type(row, CInt($0)) }
     if forms[1] != SQLITE_INTEGER { return located(.key(found: forms[1]), member: nil) }
@@ -169,9 +172,9 @@ extension RelatedKeys.Query {
     return located(fault, member: sqlite3_column_int64(row, 1))
   }
 
-  /// What is wrong with a row of the relationship.
+  /// Returns a fault with the row of the relationship that has it.
   ///
-  /// - Parameter member: the key of the record that the row is of, if it is known.
+  /// - Parameter member: the key of the record in the row, if it is known.
   func located(_ fault: ValueFault, member: Int64?) -> ValueFault {
     fault.at(.init(table: table, key: isOfPairs ? nil : member))
   }
@@ -179,16 +182,16 @@ extension RelatedKeys.Query {
 
 // MARK: KeyRun
 
-/// Keys that lie near each other, and are looked for together.
+/// Keys that are close to each other, and are searched for together.
 struct KeyRun {
-  /// Up to so many rows between two that are wanted are passed over: it takes longer to look for one anew.
+  /// The maximum number of rows between two keys that are skipped: a new search takes longer.
   private static let greatestGap: UInt64 = 8
 
   let range: ClosedRange<Int64>
-  /// The keys, ascending; nil means all within the range.
+  /// The keys, in ascending order; nil means all within the range.
   let keys: [Int64]?
 
-  /// The runs of `keys`, which may be in any order.
+  /// Returns the runs of `keys`, which may be in any order.
   static func runs(of keys: [Int64]) -> [KeyRun] {
     var runs: [KeyRun] = []
     var run: [Int64] = []

@@ -4,15 +4,15 @@ import Synchronization
 
 /// A scan of a whole table that two connections share: each takes the next range of keys when it has read one.
 final class SharedScan: Sendable {
-  /// Below so many keys a second connection costs more than it gains.
+  /// The minimum number of keys: for fewer, a second connection costs more time than it saves.
   private static let leastSpan: UInt64 = 1 << 14
-  /// So many ranges are dealt out at most, however far apart the keys lie.
+  /// The maximum number of ranges, however far apart the keys are.
   private static let greatestRangeCount: UInt64 = 64
 
   private struct State {
     var next = 0
     var groups: [Int: [RowGroup]] = [:]
-    /// The failure in the first of the ranges that failed.
+    /// The failure in the first of the failed ranges.
     var failure: (range: Int, error: any Error)?
 
     mutating func take(of count: Int) -> Int? {
@@ -33,12 +33,12 @@ final class SharedScan: Sendable {
   private let ranges: [ClosedRange<Int64>]
   private let state = Mutex(State())
 
-  /// Nil where the table has so few rows that one connection reads them sooner.
+  /// Returns nil if the table has so few rows that one connection reads them faster.
   init?(_ reader: RecordReader, _ db: Database) throws {
     self.reader = reader
     let table = SQLiteName.quoted(reader.placement.tableName)
     let query = "SELECT (SELECT min(Z_PK) FROM \(table)), (SELECT max(Z_PK) FROM \(table))"
-    // In a file that is not Core Data's, a key may be no number.
+    // In a file that is not Core Data's, a key may not be a number.
     guard let row = try Row.fetchOne(try db.cachedStatement(sql: query)),
       let least = Int64.fromDatabaseValue(row[0]), let greatest = Int64.fromDatabaseValue(row[1]),
       let ranges = Self.ranges(from: least, through: greatest)
@@ -46,10 +46,10 @@ final class SharedScan: Sendable {
     self.ranges = ranges
   }
 
-  /// As many ranges as make full groups of rows where no key is missing, and the same for both connections.
+  /// Returns as many ranges as give full row groups if no key is missing, and the same number for both connections.
   private static func ranges(from least: Int64, through greatest: Int64) -> [ClosedRange<Int64>]? {
     let span = UInt64(bitPattern: greatest &- least)
-    // In a damaged table the last key may be before the first.
+    // In a damaged table the last key may be less than the first.
     guard least <= greatest, span >= leastSpan else { return nil }
     let pairs = span / UInt64(RowID.rowsPerGroup * 2) + 1
     let count = min(pairs * 2, greatestRangeCount)
@@ -72,7 +72,7 @@ final class SharedScan: Sendable {
     }
   }
 
-  /// The table, once all ranges have been read.
+  /// Returns the table after all ranges have been read.
   func table() throws -> NodeTable {
     try state.withLock { state in
       if let failure = state.failure { throw failure.error }
@@ -83,7 +83,8 @@ final class SharedScan: Sendable {
 }
 
 extension SQLiteStore {
-  /// All records of an entity, in the order of their keys. Where they are many, and nobody has saved meanwhile, both connections read.
+  /// Returns all records of an entity, in the order of their keys. If there are many, and no other connection has saved
+  /// in the meantime, both connections read.
   func wholeTable(_ reader: RecordReader, _ db: Database) throws -> NodeTable {
     try reader.checkStrays(db)
     guard let transaction, !transaction.isAlone, let scan = try SharedScan(reader, db) else {
@@ -91,7 +92,7 @@ extension SQLiteStore {
     }
     let (file, mark) = (try file(), transaction.mark)
     let helper = StealableTask {
-      // Where the second connection cannot help, the first one reads all.
+      // If the second connection cannot help, the first one reads everything.
       _ = try? file.readBeside(at: mark) { scan.read($0) }
     }
     scan.read(db)

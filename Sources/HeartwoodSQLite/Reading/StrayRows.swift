@@ -3,20 +3,23 @@ import GRDBSQLite
 import HeartwoodModel
 import HeartwoodStore
 
-/// Rows in the table of an entity that are of no entity which the file knows: with another number, with none, or with what is no number.
+/// Rows in the table of an entity that belong to no entity which the file knows: their entity number is another one, is
+/// missing, or is not a number.
 ///
-/// Nobody can tell what they are, so that reading them is an error. Rows of other entities are passed over: those that share the table, and
-/// those that a migration has left there.
+/// It is unknown what they represent, so reading them is an error. Rows of other entities are skipped: those that share
+/// the table, and those that a migration has left there.
 struct StrayRows: Sendable {
-  /// Holds for the rows of the entity and for stray ones.
+  /// A condition that is true for the rows of the entity and for stray ones.
   let condition: String
-  /// Holds for the rows of the entity; a stray one ends the statement with an error that ``key(in:)`` understands. In a table of several
-  /// entities, an index finds the rows of one of them, and ``query`` those that are stray.
+  /// A condition that is true for the rows of the entity; a stray one ends the statement with an error that
+  /// ``key(in:)`` recognizes. In a table of several entities, an index finds the rows of one of them, and ``query``
+  /// finds the stray ones.
   let wholeCondition: String
-  /// Finds the keys of stray rows that ``wholeCondition`` passes over, but for numbers with a fraction; nil if it passes over none.
+  /// Finds the keys of stray rows that ``wholeCondition`` skips, except for those whose number has a fraction; nil if
+  /// it skips none.
   let query: String?
 
-  /// What is wrong with such a row.
+  /// The fault of such a row.
   let fault = ValueFault("has no number (Z_ENT) of an entity that the file knows and that can have records")
 
   init(_ placement: EntityPlacement, _ schema: SQLiteSchema) {
@@ -33,16 +36,17 @@ struct StrayRows: Sendable {
     }
   }
 
-  /// What a statement about the rows of an entity does with stray ones.
+  /// How a statement about the rows of an entity handles stray ones.
   enum Handling {
-    /// They are none: to be changed or deleted, a record has to be one.
+    /// They are skipped: only a record can be changed or deleted.
     case passedOver
-    /// They are found like those of the entity, and an error when they are read.
+    /// They are found like those of the entity, and reading them is an error.
     case found
     /// They end the statement with an error.
     case refused
 
-    /// Holds for the rows of the entity, which cost no more than with `isOfEntity` alone, and for those that are handled.
+    /// Returns a condition that is true for the rows of the entity, at the same cost as `isOfEntity` alone, and for
+    /// stray rows that are handled.
     func condition(_ isOfEntity: String, _ schema: SQLiteSchema, alias: String) -> String {
       let numbers = schema.knownNumbers.sorted().map(String.init).joined(separator: ", ")
       let isStray = "\(alias).Z_ENT IS NULL OR \(alias).Z_ENT NOT IN (\(numbers))"
@@ -54,7 +58,8 @@ struct StrayRows: Sendable {
     }
   }
 
-  /// Holds for a row whose number is not in the range of those that the file knows, in a form that an index can be searched by.
+  /// Returns a condition that is true for a row whose number is not in the range of the known ones, in a form for which
+  /// an index can be searched.
   private static func isOutside(_ numbers: [Int]) -> String {
     guard let least = numbers.first, let greatest = numbers.last else { return "1" }
     let ends = ["Z_ENT IS NULL", "Z_ENT < \(least)", "Z_ENT > \(greatest)"]
@@ -66,7 +71,7 @@ struct StrayRows: Sendable {
 
   fileprivate static let functionName = "heartwood_stray"
 
-  /// Teaches a connection the function that a stray row is handed to.
+  /// Registers with a connection the function that is called with a stray row.
   static func addFunction(to db: Database) throws {
     let code = sqlite3_create_function_v2(
       db.sqliteConnection,
@@ -85,7 +90,7 @@ struct StrayRows: Sendable {
     guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
   }
 
-  /// The key of the stray row that has ended a statement; nil if something else has.
+  /// Returns the key of the stray row that ended a statement; nil if it ended for another reason.
   static func key(in failure: DatabaseError) -> Int64? {
     guard let message = failure.message, message.hasPrefix(functionName + " ") else { return nil }
     return Int64(message.dropFirst(functionName.count + 1))
@@ -95,13 +100,13 @@ struct StrayRows: Sendable {
 // MARK: RecordReader: strays
 
 extension RecordReader {
-  /// Refuses what reading all rows by their keys would pass over: rows of no entity, rows whose key is no number, and links whose owner is no
-  /// key. Indexes find them, so it takes O(log n) for a table as Core Data makes it.
+  /// Checks for rows that reading all rows by their keys would skip: rows of no entity, rows whose key is not a number,
+  /// and links whose owner is not a key. Indexes find them, so this takes O(log n) for a table as Core Data creates it.
   func checkStrays(_ db: Database) throws {
     try forEachStray(db, strays.query) { throw error($0, 0, ordinal: $1) }
   }
 
-  /// Calls `body` with the faults of such rows, and the ordinal of the relationship to many that they are of, if they are links.
+  /// Calls `body` with the faults of such rows, and with the ordinal of the to-many relationship if they are links.
   ///
   /// - Parameter query: finds the keys of rows of no entity.
   func forEachStray(

@@ -1,13 +1,14 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// What is wrong with a value in a row.
+/// A fault of a value in a row.
 struct ValueFault: Error, Sendable {
-  /// In words that follow the name of the row.
+  /// A description that follows the name of the row.
   let text: String
   /// The row, if it is not the one that is being read.
   var row: Row?
-  /// Whether it is a file that cannot be read, with the row as it should be: that costs the one value, and any other fault the row.
+  /// Whether a file cannot be read, although the row is valid: that costs only the value, while any other fault costs
+  /// the row.
   private(set) var isOfFile = false
   private var underlyingError: PersistenceError?
 
@@ -23,27 +24,27 @@ struct ValueFault: Error, Sendable {
     self.row = row
   }
 
-  /// A file with large data that is not there, or cannot be read.
+  /// Creates the fault of a file with large data that does not exist, or cannot be read.
   init(ofFile text: String, underlyingError: PersistenceError? = nil) {
     self.init(text)
     isOfFile = true
     self.underlyingError = underlyingError
   }
 
-  /// A value of another form than the type of its attribute has.
+  /// Creates the fault of a value whose form does not match the type of its attribute.
   init(found type: CInt, insteadOf expected: String) {
     self.init("holds \(StoredForm.text(type)) instead of \(expected)")
   }
 
-  /// A number that the type has no place for.
+  /// Returns the fault of a number that is out of range for the type.
   static func outOfRange(_ type: AttributeType) -> ValueFault {
     ValueFault("holds a number out of the range of the type \(type.rawValue)")
   }
 
-  /// A row that is not the one that is read.
+  /// Returns the same fault in a row that is not the one that is read.
   func at(_ row: Row) -> ValueFault { ValueFault(text, row: row) }
 
-  /// The error of the fault.
+  /// Returns the error for the fault.
   ///
   /// - Parameter row: the row that was read.
   func error(in row: Row, _ context: PersistenceError.Context) -> PersistenceError {
@@ -60,14 +61,16 @@ struct ValueFault: Error, Sendable {
 
 // MARK: ValueAnomaly
 
-/// What stands in a column and is not read as SQL computes with it: what reading refuses, and the few forms that it reads as another value.
+/// Conditions for values in a column that SQL and reading interpret differently: those that reading refuses, and the
+/// few forms that it reads as another value.
 ///
-/// A statement that makes something of the values of rows counts such rows beside it, and counts for nothing if there are any.
+/// A statement that computes something from the values of rows also counts such rows, and its result is not used if
+/// there are any.
 ///
-/// In SQLite's order numbers come before all texts, and these before all bytes: comparing takes a fifth of the time of `typeof`, which only tells
-/// integers from reals.
+/// In SQLite's order numbers come before all texts, and texts before all blobs. Comparing takes a fifth of the time of
+/// `typeof`, which is only used to distinguish integers from reals.
 enum ValueAnomaly {
-  /// Holds for a row that has an anomaly in a column of an attribute.
+  /// Returns a condition that is true for a row with an anomaly in a column of an attribute.
   static func condition(_ column: String, _ type: AttributeType, _ storage: AttributeStorage) -> String {
     let (isNoNumber, isNoText, areNoBytes) = (
       "\(column) >= ''", "\(column) < '' OR \(column) >= x''", "\(column) < x''"
@@ -86,7 +89,8 @@ enum ValueAnomaly {
     }
   }
 
-  /// Holds for a row that makes a sum of an attribute another one. Fractions among integers of 16 and 32 bits make the sum itself a real one.
+  /// Returns a condition that is true for a row that changes the sum of an attribute. Fractions among integers of 16
+  /// and 32 bits make the sum itself a real.
   static func conditionOfSum(_ column: String, _ type: AttributeType, _ storage: AttributeStorage) -> String {
     switch type {
     case .boolean: return "\(column) NOT IN (0, 1)"
@@ -97,7 +101,8 @@ enum ValueAnomaly {
     }
   }
 
-  /// Holds for a row that has in a column of an attribute what is of none of the kinds that reading takes: an index of the column finds it at once.
+  /// Returns a condition that is true for a row with a value of a kind that reading never accepts in a column of an
+  /// attribute: an index of the column finds it at once.
   static func otherKind(_ column: String, _ storage: AttributeStorage) -> String {
     switch storage {
     case .integer, .float, .timestamp: "\(column) >= ''"
@@ -107,12 +112,13 @@ enum ValueAnomaly {
     }
   }
 
-  /// Holds for a row that has in a column of a to-one relationship what is no key.
+  /// Returns a condition that is true for a row whose value in a column of a to-one relationship is not a key.
   static func condition(ofKeyIn column: String) -> String {
     "\(column) >= '' OR \(column) <> CAST(\(column) AS INTEGER)"
   }
 
-  /// The integers that a type has place for; nil means all. Of a boolean these are the two that Core Data writes.
+  /// Returns the range of the integers that a type can represent; nil means all. For a boolean, these are the two that
+  /// Core Data writes.
   static func range(_ type: AttributeType) -> ClosedRange<Int64>? {
     switch type {
     case .boolean: 0...1

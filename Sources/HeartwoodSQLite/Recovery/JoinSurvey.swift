@@ -1,23 +1,24 @@
 import GRDB
 import HeartwoodModel
 
-/// A table of a relationship and its inverse, both to many.
+/// A table of a many-to-many relationship and its inverse.
 struct JoinSurvey {
   let table: String
-  /// The entity that has the relationship, and the one that it leads to.
+  /// The entity that has the relationship, and its destination.
   let source: Int
   let destination: Int
-  /// The names of the relationship and of its inverse as the file has them.
+  /// The names of the relationship and of its inverse, as they are in the file.
   let rest: String
   let inverseRest: String
   let isOrdered: Bool
   let hasOrderedInverse: Bool
-  /// Whether it is its own inverse.
+  /// Whether the relationship is its own inverse.
   let isReflexive: Bool
 
-  /// Reads the names of a table and its columns; nil for another table.
+  /// Reads the names of a table and its columns; returns nil for another table.
   ///
-  /// - Parameter keys: tells of each way to read the columns whether the values are keys of those entities.
+  /// - Parameter keys: returns whether the values of a column are keys of an entity; called for each way to interpret
+  ///   the columns.
   init?(_ table: FileCatalog.Table, _ keys: (_ column: String, _ entity: Int) throws -> Bool) rethrows {
     guard table.name.hasPrefix("Z_"), let own = NumberedName(String(table.name.dropFirst("Z_".count))),
       !own.isBehindUnderscore
@@ -46,7 +47,7 @@ struct JoinSurvey {
     let other: NumberedName
   }
 
-  /// Which column has the keys of the owners: the other one is called as the table is.
+  /// Returns the columns, with the one for the owners' keys first: the other one has the name of the table.
   private static func pair(
     _ names: [String],
     _ table: NumberedName,
@@ -60,7 +61,7 @@ struct JoinSurvey {
       else { continue }
       found.append(Pair(ownColumn: own, own: ownName, otherColumn: other, other: otherName))
     }
-    // Of two that fit, both relationships are called alike, and the owner's column has the table's number.
+    // If both fit, the two relationships have the same name, and the number in the owner's column is that of the table.
     return found.first { $0.own.number == table.number } ?? found.first
   }
 

@@ -1,7 +1,7 @@
 import GRDB
 import HeartwoodModel
 
-/// Finds out by the values of columns which entity's records they lead to.
+/// Finds the entities whose records columns refer to, by the values of the columns.
 struct KeySurvey {
   /// The table of each entity, by number.
   private let tables: [Int: TableSurvey]
@@ -12,7 +12,8 @@ struct KeySurvey {
     self.db = db
   }
 
-  /// Whether each value of a column is the key of a record of `entities`, which share a table; true for a column without values.
+  /// Returns whether each value of a column is the key of a record of `entities`, which share a table; true for a
+  /// column without values.
   func leads(_ column: String, of table: String, to entities: [Int]) throws -> Bool {
     guard let first = entities.first, let destination = tables[first] else { return false }
     let column = SQLiteName.quoted(column)
@@ -24,7 +25,8 @@ struct KeySurvey {
     return try Bool.fetchOne(db, sql: sql) == false
   }
 
-  /// How many records of `entity` a column leads to, of how many.
+  /// Returns the number of records that a column refers to, which must all be of `entity`, and the number of all records
+  /// of `entity`.
   func coverage(of column: String, of table: String, by entity: Int) throws -> (found: Int, all: Int) {
     guard let destination = tables[entity] else { return (0, 0) }
     let name = SQLiteName.quoted(destination.name)
@@ -36,7 +38,8 @@ struct KeySurvey {
     return (Int.fromDatabaseValue(row[0]) ?? 0, Int.fromDatabaseValue(row[1]) ?? 0)
   }
 
-  /// Whether two columns lead from one record to another and back, wherever one of them leads to any; nil if neither does.
+  /// Returns whether two columns refer from one record to another and back, for all records to which either refers; nil
+  /// if neither refers to any.
   func agree(_ one: RecoveredLink, _ other: RecoveredLink) throws -> Bool? {
     func mismatches(_ link: RecoveredLink, _ back: RecoveredLink) -> String {
       let (own, others) = (SQLiteName.quoted(link.column), SQLiteName.quoted(back.column))
@@ -55,31 +58,32 @@ struct KeySurvey {
   }
 }
 
-/// A column that is a to-one relationship.
+/// A column that stores a to-one relationship.
 struct RecoveredLink {
   let column: String
-  /// Without the Z that the column begins with.
+  /// The name of the column without the leading Z.
   let rest: String
   let table: String
   /// The number of the entity that has the relationship.
   let source: Int
   let destination: Int
-  /// Whether the inverse is to many and ordered.
+  /// Whether the inverse is an ordered to-many relationship.
   let hasOrderedInverse: Bool
 }
 
 // MARK: Destinations
 
-/// Tells to-one relationships from attributes that are numbers.
+/// Distinguishes to-one relationships from numeric attributes.
 struct LinkSurvey {
   private let keys: KeySurvey
-  /// The entities that none inherits from, which are all that a relationship leads to without a column beside it that tells the entity.
+  /// The entities without subentities: only these can be the destination of a relationship without a column beside it
+  /// for the entity.
   private let leaves: [EntityTree.Entity]
 
   enum Finding {
     case attribute
     case destination(Int)
-    /// It may lead to several entities, and nothing tells which.
+    /// It may refer to several entities, which cannot be distinguished.
     case ambiguous([String])
   }
 
@@ -89,9 +93,10 @@ struct LinkSurvey {
     leaves = entities.filter { !parents.contains($0.number) }
   }
 
-  /// What a column of whole numbers is.
+  /// Returns the finding for a column of integers.
   ///
-  /// - Parameter isBeforeAttribute: whether an attribute stands behind it, where Core Data has relationships behind all attributes.
+  /// - Parameter isBeforeAttribute: whether an attribute follows it, because Core Data puts relationships after all
+  ///   attributes.
   func finding(
     _ column: TableSurvey.Column,
     in table: TableSurvey,
@@ -101,11 +106,11 @@ struct LinkSurvey {
     if let destination = column.destination { return .destination(destination) }
     let isCertain = column.hasOrder
     guard isCertain || column.hasOwnIndex && !isBeforeAttribute && content.zeros == 0 else { return .attribute }
-    // Where there are no values, a wrong name costs nothing that could be read.
+    // If there are no values, a wrong name does not affect reading.
     guard content.count > 0 else { return byName(column) }
     let fitting = try leaves.filter { try keys.leads(column.name, of: table.name, to: [$0.number]) }
     if fitting.count == 1 { return .destination(fitting[0].number) }
-    // A key whose record is gone fits no entity, or others by chance.
+    // A key whose record is gone matches no entity, or others by chance.
     let namesake = leaves.first { SQLiteName.key($0.name) == SQLiteName.key(column.rest) }
     if let namesake { return .destination(namesake.number) }
     if fitting.isEmpty { return isCertain ? byName(column) : .attribute }
@@ -119,7 +124,8 @@ struct LinkSurvey {
     return .ambiguous(leaves.map(\.name))
   }
 
-  /// Of entities whose records a column may lead to, the one of which it leads to the greatest part, if that is far greater than the others.
+  /// Returns the one of several possible destinations of a column of whose records the column refers to the greatest
+  /// part, if that is far greater than for the others.
   private func byCoverage(
     _ column: TableSurvey.Column,
     in table: TableSurvey,
@@ -133,7 +139,7 @@ struct LinkSurvey {
     return .ambiguous(entities.map(\.name))
   }
 
-  /// The one with the greatest mark, if that is not 0 and no other has it.
+  /// Returns the entity with the greatest score, if that is not 0 and no other has the same.
   private static func best(_ entities: [EntityTree.Entity], by mark: (EntityTree.Entity) -> Int) -> EntityTree.Entity? {
     let marked = entities.map { ($0, mark($0)) }
     guard let greatest = marked.map(\.1).max(), greatest > 0 else { return nil }
@@ -141,12 +147,13 @@ struct LinkSurvey {
     return best.count == 1 ? best[0].0 : nil
   }
 
-  /// Parts of names that are shorter may be alike by chance.
+  /// The minimum length of a part of a name: shorter ones may be the same by chance.
   private static let shortestPart = 4
 
-  /// How alike the names of an entity and of a relationship are: the same, one at the end of the other (`CoverImage` and `Image`), ends that are
-  /// alike (`hasScene` and `EventScene`), or one at the beginning of the other (`notes` and `Note`, `onNetwork` and `NetworkFlow`). Of two that are so in
-  /// the same way, the longer part counts.
+  /// Returns how similar the names of an entity and of a relationship are: the same, one at the end of the other
+  /// (`CoverImage` and `Image`), a common ending (`hasScene` and `EventScene`), or one at the beginning of the other
+  /// (`notes` and `Note`, `onNetwork` and `NetworkFlow`). Of two similarities of the same kind, that with the longer
+  /// part is greater.
   private static func likeness(_ entity: String, _ rest: String) -> Int {
     let (entity, name) = (Array(SQLiteName.key(entity).utf8), Array(SQLiteName.key(rest).utf8))
     if entity == name { return 4_000 }

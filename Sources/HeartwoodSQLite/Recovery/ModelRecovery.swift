@@ -2,12 +2,12 @@ import GRDB
 import HeartwoodModel
 import HeartwoodStore
 
-/// Makes a model of the tables of a file.
+/// Makes a model from the tables of a file.
 struct ModelRecovery {
   private let db: Database
   private let path: String
   private let catalog: FileCatalog
-  /// The entities whose table is there.
+  /// The entities whose table exists.
   private let entities: [EntityTree.Entity]
   private let tables: [TableSurvey]
   private let names: RecoveredNames
@@ -16,18 +16,18 @@ struct ModelRecovery {
   private var attributes: [Int: [AttributeDescription]] = [:]
   private var relationships: [Int: [RelationshipDescription]] = [:]
   private var links: [RecoveredLink] = []
-  /// The names of properties that are taken, by the number of the entity, in capitals.
+  /// The names of properties that are used already, by the number of the entity, in upper case.
   private var taken: [Int: Set<String>] = [:]
   private var notes: [String] = []
-  /// The relationships whose name is not in the file.
+  /// The relationships whose names are not in the file.
   private var madeUp: [String] = []
-  /// The names that entities have in the model, by those that they have in the table of entities: a migration may leave the row of an entity under
-  /// the name that it had before.
+  /// The names of entities in the model, by their names in the table of entities: a migration may leave the row of an
+  /// entity under its previous name.
   private let newNames: [String: String]
 
   private static let flagPrefixes = ["IS", "HAS", "DID", "WAS", "CAN", "SHOULD", "NEEDS"]
 
-  /// - Parameter entityNames: those of the model that the records were written with, as the metadata tell.
+  /// - Parameter entityNames: the entities of the model with which the records were written, according to the metadata.
   init(_ db: Database, path: String, entityNames: Set<String>) throws {
     (self.db, self.path) = (db, path)
     catalog = try FileCatalog(db)
@@ -62,7 +62,7 @@ struct ModelRecovery {
     }
   }
 
-  /// - Throws: ``PersistenceError/Code/fileMalformed`` if what the file has is no model by any reading.
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` if the tables of the file do not give a valid model.
   mutating func recover() throws -> RecoveredModel {
     for table in tables { try survey(table) }
     for table in tables {
@@ -90,7 +90,7 @@ struct ModelRecovery {
     }
   }
 
-  /// The new name of the only entity that is called otherwise in the metadata.
+  /// Returns the new name of an entity, if it is the only one with another name in the metadata.
   private static func newNames(_ names: [String], _ known: Set<String>) -> [String: String] {
     let (old, new) = (Set(names).subtracting(known), known.subtracting(names))
     guard let oldName = old.first, let newName = new.first, old.count == 1, new.count == 1 else { return [:] }
@@ -112,7 +112,7 @@ struct ModelRecovery {
     )
   }
 
-  /// The groups of attributes whose values are unique, as the file's indexes say.
+  /// Returns the groups of attributes whose values are unique, according to the file's indexes.
   private func constraints(of entity: EntityTree.Entity, among known: Set<String>) -> [[String]] {
     guard let table = table(of: entity.number) else { return [] }
     return table.indexes.filter { $0.isUnique && $0.name.hasPrefix("Z_\(entity.name)_UNIQUE_") }.map { index in
@@ -128,7 +128,7 @@ extension ModelRecovery {
     entity.parent.flatMap { number in entities.first { $0.number == number } }
   }
 
-  /// The entity and all that it inherits from.
+  /// Returns the entity and all its superentities.
   private func lineage(_ entity: EntityTree.Entity) -> [EntityTree.Entity] {
     var found: [EntityTree.Entity] = []
     var next: EntityTree.Entity? = entity
@@ -147,7 +147,8 @@ extension ModelRecovery {
 
   private func name(of number: Int) -> String { entity(number).map(modelName) ?? "" }
 
-  /// The entity whose records all have a value: the nearest that all entities of `numbers` are or inherit from. The topmost one if there are none.
+  /// Returns the entity whose records all have a value: the nearest one that all entities of `numbers` are or inherit
+  /// from, or the root entity if there are none.
   private func owner(of numbers: Set<Int>, in table: TableSurvey) -> EntityTree.Entity {
     let lines = table.members.filter { numbers.contains($0.number) }.map { Array(lineage($0).reversed()) }
     guard let first = lines.first else { return table.root }
@@ -159,8 +160,8 @@ extension ModelRecovery {
     return common
   }
 
-  /// A name that no other property has of the entity, of those that it inherits from, or of those that inherit from it. A name that a column or a
-  /// table has is unique already.
+  /// Returns a name that no other property of the entity, its superentities or its subentities has. The name of a
+  /// column or a table is always unique.
   private mutating func uniqueName(_ name: String, near entity: EntityTree.Entity) -> String {
     let related = lineage(entity).map(\.number) + family(of: entity)
     var candidate = name
@@ -190,7 +191,7 @@ extension ModelRecovery {
         add(column, of: table, content, to: owner)
         continue
       }
-      // In a table of several entities each has its relationships behind its own attributes.
+      // In a table of several entities, the relationships of each follow its own attributes.
       let isBefore = table.members.count == 1 && lastPlain.map { place < $0 } ?? false
       switch try survey.finding(column, in: table, content, isBeforeAttribute: isBefore) {
       case .attribute: add(column, of: table, content, to: owner)
@@ -219,7 +220,7 @@ extension ModelRecovery {
     let name = uniqueName(names.name(column.rest), near: owner)
     let isFlag = Self.flagPrefixes.contains { SQLiteName.key(column.rest).hasPrefix($0) }
     let (type, isExternal) = content.attributeType(declared: column.type, isNamedAsFlag: isFlag)
-    // A decimal number may be text: one that is none is written so.
+    // A decimal number may be stored as text: NaN is.
     if content.isMixed, type != .decimal {
       notes.append("\(owner.name).\(name): the column holds values of several kinds, of which those of one are read.")
     }
@@ -239,7 +240,7 @@ extension ModelRecovery {
     from owner: EntityTree.Entity,
     to destination: Int
   ) {
-    // The name is the column's: it is taken before those of inverses are made up.
+    // This name is the column's: it is reserved before names of inverses are generated.
     _ = uniqueName(names.name(column.rest), near: owner)
     links.append(
       RecoveredLink(
@@ -253,7 +254,7 @@ extension ModelRecovery {
     )
   }
 
-  /// Adds a to-many relationship without an inverse, or a number if the column is none.
+  /// Adds a to-many relationship without an inverse, or a number if the column does not store one.
   private mutating func add(_ owner: TableSurvey.Owner, of table: TableSurvey) throws {
     let content = try ColumnContent(of: owner.name, in: table.name, db)
     let destination = self.owner(of: content.entities, in: table)
@@ -277,7 +278,7 @@ extension ModelRecovery {
     )
   }
 
-  /// The numbers of an entity and of all that inherit from it.
+  /// Returns the numbers of an entity and all its subentities.
   private func family(of entity: EntityTree.Entity) -> [Int] {
     entities.filter { member in lineage(member).contains { $0.number == entity.number } }.map(\.number)
   }
@@ -331,7 +332,8 @@ extension ModelRecovery {
     )
   }
 
-  /// Adds the to-one relationships, in pairs if they are each other's inverse, and the inverses to many that the file has no names of.
+  /// Adds the to-one relationships, in pairs if they are each other's inverse, and the to-many inverses whose names are
+  /// not in the file.
   private mutating func addLinks() throws {
     let partners = try partners()
     for (place, link) in links.enumerated() {
@@ -356,7 +358,8 @@ extension ModelRecovery {
     }
   }
 
-  /// The links that lead back, by place: those that do so for all records; of links without values, the only ones between two entities.
+  /// Returns the links that refer back, by index: those that do so for all records or, among links without values, the
+  /// only ones between two entities.
   private func partners() throws -> [Int: Int] {
     var partners: [Int: Int] = [:]
     for (place, link) in links.enumerated() where partners[place] == nil && !link.hasOrderedInverse {
@@ -375,7 +378,8 @@ extension ModelRecovery {
     return partners
   }
 
-  /// A name for the inverse of a link, which the file does not have: that of the entity in the plural, and how it leads there if that is taken.
+  /// Returns a name for the inverse of a link, which the file does not contain: the plural of the entity's name,
+  /// followed by the name of the link if there are several between the two entities.
   private mutating func inverseName(of link: RecoveredLink) -> String {
     let source = RecoveredNames.decapitalized(name(of: link.source))
     let isOnly = links.count { $0.source == link.source && $0.destination == link.destination } == 1

@@ -1,28 +1,28 @@
 import HeartwoodModel
 
-/// How properties are written whose columns are in capitals.
+/// Recovers the spelling of properties whose columns are in upper case.
 ///
-/// The file tells it where it has an index of a name that the author gave, such as `Z_Note_byCreationDate`, or a constraint,
-/// `Z_Note_UNIQUE_userName`; and a relationship may be called after an entity. What nothing tells is in small letters.
+/// The file shows it if it has an index whose name the author chose, such as `Z_Note_byCreationDate`, or a constraint,
+/// `Z_Note_UNIQUE_userName`. A relationship may also be named after an entity. Other names are in lower case.
 struct RecoveredNames {
   private let entityNames: [String]
   private var known: [String: String] = [:]
-  /// A shorter part of a name may stand there by chance.
+  /// The minimum length of a part of a name: a shorter one may occur by chance.
   private static let shortestHint = 3
 
   init(_ tables: [TableSurvey], entityNames: [String]) {
-    // The longest first: “TagGroup” says more than “Group”.
+    // The longest names come first: “TagGroup” is more specific than “Group”.
     self.entityNames = entityNames.filter { $0.count > Self.shortestHint }.sorted { $0.count > $1.count }
     for table in tables {
       for index in table.indexes { learn(from: index, entityNames) }
     }
   }
 
-  /// The name of a property for what stands behind the Z of its column.
+  /// Returns the name of a property for the rest of its column's name after the Z.
   func name(_ rest: String) -> String {
     if let name = known[SQLiteName.key(rest)] { return name }
     let small = rest.lowercased()
-    // Some letters have no capital of their own.
+    // Some letters have no upper case of their own.
     guard SQLiteName.key(small.uppercased()) == SQLiteName.key(rest) else { return rest }
     guard let entity = entityNames.first(where: { small.hasSuffix($0.lowercased()) }) else { return small }
     let head = small.dropLast(entity.count)
@@ -49,7 +49,7 @@ struct RecoveredNames {
     for rest in rests where rest.count >= Self.shortestHint { learn(rest, from: String(text)) }
   }
 
-  /// Takes the spelling that a name has in that of an index, such as “CreationDate” of “byCreationDate”.
+  /// Takes the spelling of a name from that of an index, such as “CreationDate” from “byCreationDate”.
   private mutating func learn(_ rest: String, from text: String) {
     let key = SQLiteName.key(rest)
     guard known[key] == nil, let range = text.asciiRange(of: rest) else { return }
@@ -62,7 +62,7 @@ struct RecoveredNames {
 }
 
 extension String {
-  /// Where `other` stands in the text, whatever the case of ASCII letters.
+  /// Returns the range of `other` in the text, ignoring the case of ASCII letters.
   fileprivate func asciiRange(of other: String) -> Range<Index>? {
     let (text, part) = (Array(SQLiteName.key(self).utf8), Array(SQLiteName.key(other).utf8))
     guard !part.isEmpty, part.count <= text.count else { return nil }

@@ -2,21 +2,21 @@ import GRDB
 import HeartwoodModel
 import HeartwoodStore
 
-/// A table of records, and what its columns may be by their names and indexes.
+/// A table of records, and the possible meanings of its columns by their names and indexes.
 struct TableSurvey {
   /// A column for a property.
   struct Column {
-    /// As it is in the file.
+    /// The name in the file.
     let name: String
-    /// Without the Z that it begins with.
+    /// The name without the leading Z.
     let rest: String
-    /// In capitals.
+    /// The declared type, in upper case.
     let type: String
-    /// Whether it has an index such as Core Data makes by itself for each to-one relationship.
+    /// Whether the column has an index as Core Data creates it for each to-one relationship.
     let hasOwnIndex: Bool
-    /// The number of the entity that a to-one relationship leads to, where a column beside it tells (`Z9_OWNER`).
+    /// The number of the destination entity of a to-one relationship, if a column beside it contains it (`Z9_OWNER`).
     let destination: Int?
-    /// Whether a column has the places among the objects of an ordered inverse (`Z_FOK_OWNER`).
+    /// Whether a column contains the positions in an ordered inverse (`Z_FOK_OWNER`).
     let hasOrder: Bool
   }
 
@@ -28,7 +28,7 @@ struct TableSurvey {
     let isOrdered: Bool
   }
 
-  /// An index that a model asks for.
+  /// An index that a model declares.
   struct Index {
     let name: String
     let isUnique: Bool
@@ -37,12 +37,12 @@ struct TableSurvey {
 
   let name: String
   let root: EntityTree.Entity
-  /// The root and all that inherit from it.
+  /// The root entity and all its subentities.
   let members: [EntityTree.Entity]
   private(set) var columns: [Column] = []
   private(set) var owners: [Owner] = []
   private(set) var indexes: [Index] = []
-  /// Columns that no property of a model could be in.
+  /// Columns that cannot belong to a property of a model.
   private(set) var foreignColumns: [String] = []
 
   private static let fixed: Set = [SQLiteName.primaryKey, SQLiteName.entity, SQLiteName.version]
@@ -110,10 +110,10 @@ struct TableSurvey {
     )
   }
 
-  /// Whether a column has places of the rows by what another column says.
+  /// Returns whether a column contains positions of the rows for another column.
   private func isOrder(_ rest: String, _ table: FileCatalog.Table) -> Bool { table["Z" + rest] != nil }
 
-  /// The number in the name of the column with the entities of a to-one relationship.
+  /// Returns the number in the name of the column with the entities of a to-one relationship.
   private static func destination(_ rest: String, _ table: FileCatalog.Table) -> Int? {
     let beside = table.columns { SQLiteName.hasForm($0, prefix: "Z", rest: "_" + rest) }
     return beside.compactMap { column in
@@ -144,21 +144,22 @@ struct NumberedName {
 
 // MARK: ColumnContent
 
-/// What stands in a column, by the number of the entity of the rows.
+/// The values in a column, counted by their form, and the entities of their rows.
 struct ColumnContent {
-  /// How many values there are, by their form.
+  /// The number of integers; the other counts are for other forms.
   private(set) var integers = 0
   private(set) var reals = 0
-  /// Reals without a fraction.
+  /// The number of reals without a fraction.
   private(set) var wholeReals = 0
   private(set) var texts = 0
   private(set) var blobs = 0
-  /// Integers that are 0 or 1.
+  /// The number of integers that are 0 or 1.
   private(set) var flags = 0
   private(set) var zeros = 0
-  /// Blobs of 16 bytes.
+  /// The number of blobs of 16 bytes.
   private(set) var sixteens = 0
-  /// Blobs that begin as data do whose attribute may have files beside the store, in the row and in a file.
+  /// The number of blobs that begin as the data of an attribute with external storage does, for data in the row and in
+  /// a file.
   private(set) var inlineMarks = 0
   private(set) var fileMarks = 0
   /// The entities of rows with a value.
@@ -196,13 +197,13 @@ struct ColumnContent {
 }
 
 extension ColumnContent {
-  /// How many rows of data tell by their first byte alone that they are marked: fewer could be so by chance.
+  /// The minimum number of rows of data whose first byte alone shows that they are marked: fewer could be so by chance.
   private static let tellingCount = 4
 
-  /// The type by which all values can be read, and whether data may be in files beside the store. What the file calls the type of the column
-  /// counts only as far as the values are of it.
+  /// Returns the type with which all values can be read, and whether data may be in files beside the store. The
+  /// declared type of the column is used only as far as the values match it.
   ///
-  /// - Parameter isNamedAsFlag: whether the column is called as attributes are that are true or false.
+  /// - Parameter isNamedAsFlag: whether the name of the column is typical of boolean attributes.
   func attributeType(declared: String, isNamedAsFlag: Bool) -> (type: AttributeType, isExternal: Bool) {
     let numbers = integers + reals
     switch SQLiteColumnType(rawValue: declared) {
@@ -229,9 +230,9 @@ extension ColumnContent {
     return (.binary, areMarked && (fileMarks > 0 || inlineMarks >= Self.tellingCount))
   }
 
-  /// Whether all data begin as marked ones do, and are too few to tell by that.
+  /// Whether all data begins as marked data does, but there is too little of it to be sure.
   var mayBeMarked: Bool { blobs > 0 && inlineMarks == blobs && inlineMarks < Self.tellingCount }
 
-  /// Whether values cannot all be read by one type.
+  /// Whether no single type can read all values.
   var isMixed: Bool { [integers + reals, texts, blobs].count { $0 > 0 } > 1 }
 }

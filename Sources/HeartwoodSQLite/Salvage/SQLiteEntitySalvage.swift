@@ -2,12 +2,12 @@ import GRDB
 import HeartwoodModel
 import HeartwoodStore
 
-/// Reads the rows of one entity that can be read: ranges of keys that cannot are halved, down to single rows, and of these the properties are
-/// read one by one.
+/// Reads the readable rows of one entity: ranges of keys that cannot be read are halved, down to single rows, and the
+/// properties of these are read one by one.
 struct SQLiteEntitySalvage {
-  /// After so many failures the rest of what cannot be read is left out unseen.
+  /// The maximum number of failures: after that, the rest of the unreadable rows is left out without being examined.
   private static let mostFailures = 1_000_000
-  /// As many keys are looked through if nothing tells how many there are.
+  /// The number of keys that are tried if it is unknown how many there are.
   private static let guessedKeyCount: Int64 = 1 << 20
 
   private let placement: EntityPlacement
@@ -16,15 +16,15 @@ struct SQLiteEntitySalvage {
   private let db: Database
   private let salvage: StoreSalvage
   private var entity: EntityDescription { placement.entity }
-  /// What reads the rows, by the properties that are left out.
+  /// The readers of the rows, by the properties that are left out.
   private var readers: [Set<Int>: RecordReader] = [:]
   /// The properties of which no value can be read.
   private var unreadable: Set<Int> = []
   private var groups: [RowGroup] = []
   private var failureCount = 0
-  /// Keys of rows that cannot be read, if they are there, with the first reason.
+  /// The keys of rows that cannot be read, if they exist, with the first reason.
   private var lostRanges: [(keys: ClosedRange<Int64>, error: any Error)] = []
-  /// Keys of rows that have been reported.
+  /// The keys of rows that have been reported.
   private var reportedKeys: Set<Int64> = []
 
   init(
@@ -52,7 +52,8 @@ struct SQLiteEntitySalvage {
     return try NodeTable(entity: entity, joining: groups)
   }
 
-  /// To-many relationships without a table of their own are what to-one relationships of others say.
+  /// Notes the to-many relationships without a table of their own, which are derived from the to-one relationships of
+  /// other records.
   private func noteDerivedRelationships() {
     for (ordinal, property) in placement.properties.enumerated() {
       if case .toMany(let place) = property, !place.ownsColumn { salvage.noteDerived(ordinal, of: entity) }
@@ -112,7 +113,8 @@ extension SQLiteEntitySalvage {
     (try? reader(without: properties).groups(keys, db)) != nil
   }
 
-  /// Finds the properties that have no column in the file, and relationships whose index is damaged, which the other end has too.
+  /// Finds the properties that have no column in the file, and relationships whose index is damaged and that the other
+  /// end has too.
   private mutating func leaveOutUnreadableProperties() {
     let all = Set(entity.properties.indices)
     for (ordinal, property) in placement.properties.enumerated() {
@@ -150,7 +152,7 @@ extension SQLiteEntitySalvage {
 // MARK: Rows
 
 extension SQLiteEntitySalvage {
-  /// Reads one row, without those of its values that cannot be read.
+  /// Reads one row, without the values that cannot be read.
   private mutating func readRow(_ key: Int64, _ error: any Error) {
     var (left, error) = (unreadable, error)
     var faults: [(ordinal: Int, error: any Error)] = []
@@ -212,7 +214,8 @@ extension SQLiteEntitySalvage {
     }
   }
 
-  /// Notes the rows that cannot be read: one by one where an index still knows which there are, and else the ranges of their keys.
+  /// Reports the rows that cannot be read: one by one if an index still contains them, or else the ranges of their
+  /// keys.
   private mutating func noteLostRows() {
     let known = indexedKeys
     for (keys, error) in lostRanges {
@@ -232,15 +235,15 @@ extension SQLiteEntitySalvage {
     }
   }
 
-  /// Notes rows that say to be of an entity that the model lacks.
+  /// Reports rows of an entity that the model lacks.
   private func noteRowsOfNoEntity() {
     let others = schema.entities.compactMap(\.self).filter { $0.tableName == placement.tableName }
-    // Once for each table.
+    // This is done once for each table.
     guard others.first(where: { !$0.entity.isAbstract })?.number == placement.number else { return }
     let numbers = others.map { "\($0.number)" }.joined(separator: ", ")
     let query =
       "SELECT Z_PK FROM \(SQLiteName.quoted(placement.tableName)) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(numbers))"
-    // What cannot be read has been noted.
+    // Unreadable rows have been reported already.
     guard let all = try? Int64.fetchAll(db, sql: query) else { return }
     let keys = all.filter { !reportedKeys.contains($0) }
     if keys.isEmpty { return }
@@ -258,7 +261,7 @@ extension SQLiteEntitySalvage {
 // MARK: Keys
 
 extension SQLiteEntitySalvage {
-  /// Within which all keys are, as far as the file tells.
+  /// The range that contains all keys, as far as the file shows it.
   private var keyRange: ClosedRange<Int64> {
     let table = SQLiteName.quoted(placement.tableName)
     let least = number("SELECT min(Z_PK) FROM \(table)") ?? min(1, indexedKeys?.min() ?? 1)
@@ -270,11 +273,11 @@ extension SQLiteEntitySalvage {
   }
 
   private func number(_ query: String) -> Int64? {
-    // Where it cannot be read, something else tells.
+    // If this cannot be read, another source is used.
     (try? Row.fetchOne(db, sql: query)).flatMap { row in row.flatMap { Int64.fromDatabaseValue($0[0]) } }
   }
 
-  /// The keys that an index of the table has, if it has no other entity's rows and one of its indexes can be read.
+  /// The keys in an index of the table, if the table has only rows of this entity and one of its indexes can be read.
   private var indexedKeys: Set<Int64>? {
     guard schema.isAlone(placement),
       let names = try? String.fetchAll(

@@ -4,15 +4,15 @@ public import HeartwoodModel
 public import HeartwoodStore
 
 extension SQLiteStore: SalvagingStore {
-  /// Reads row by row what SQLite can read: a damaged page costs its rows, a value that cannot be read or a file beside the store that is missing
-  /// costs the value, and a missing table its records.
+  /// Reads everything that SQLite can read, row by row. A damaged page costs its rows, an unreadable value or a missing
+  /// file beside the store costs the value, and a missing table costs its records.
   ///
   /// - Throws: an error if SQLite cannot open the file, because its first page is damaged.
   public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
     let damaged = try SalvagedFile.open(path, options: setup.options)
     defer { damaged.close() }
     if let fault = damaged.fault { salvage.note(.fileParts, fault, count: 0) }
-    // SQLite may fail to end a transaction that has met a damaged page: what was read before counts.
+    // SQLite may fail to end a transaction after a damaged page: the data that was read before is still valid.
     var isRead = false
     let result = Result<Void, any Error> {
       try damaged.file.read { db in
@@ -22,7 +22,7 @@ extension SQLiteStore: SalvagingStore {
     }
     if isRead { return }
     if case .failure(var error as PersistenceError) = result {
-      // The copy of a file that was cut short has another name.
+      // The copy of a truncated file has another name.
       error.context.path = path
       throw error
     }
@@ -45,7 +45,7 @@ extension SQLiteStore: SalvagingStore {
     readHistory(db, schema, into: salvage)
   }
 
-  /// Reads the history as a whole, or notes that it is lost.
+  /// Reads the history as a whole, or reports that it is lost.
   private func readHistory(_ db: Database, _ schema: SQLiteSchema, into salvage: StoreSalvage) {
     do {
       switch try HistoryTables.find(in: try FileCatalog(db), db) {
@@ -64,12 +64,12 @@ extension SQLiteStore: SalvagingStore {
     }
   }
 
-  /// The model in the file, if it can be read.
+  /// Returns the model in the file, if it can be read.
   public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
     guard let damaged = try? SalvagedFile.open(file.path, options: options) else { return nil }
     defer { damaged.close() }
     var model: ManagedObjectModel?
-    // Each of both may be damaged, and so may pages that the transaction meets.
+    // Either model may be damaged, and so may pages that the transaction reads.
     try? damaged.file.read { db in
       model = try? SQLiteMetadata.read(from: db, path: file.path).embeddedModel
       if model == nil { model = try? SQLiteModelCache.model(in: db, path: file.path) }
@@ -80,10 +80,10 @@ extension SQLiteStore: SalvagingStore {
 
 // MARK: SalvagedFile
 
-/// A damaged database, open for reading; or, of one that was cut short, a copy of the pages that are left.
+/// A damaged database, open for reading; for a truncated file, a copy of its remaining pages.
 struct SalvagedFile {
   let file: SQLiteFile
-  /// What is wrong with the file as a whole.
+  /// The fault of the file as a whole.
   let fault: PersistenceError?
   private let copyPath: String?
 
@@ -97,7 +97,7 @@ struct SalvagedFile {
     self.copyPath = copyPath
   }
 
-  /// - Throws: an error if SQLite cannot open it, for its first page is damaged.
+  /// - Throws: an error if SQLite cannot open it, because its first page is damaged.
   static func open(_ path: String, options: StoreOptions) throws -> SalvagedFile {
     let whole = Result<SQLiteFile, any Error> { try SQLiteFile.open(atPath: path, options: options, isReadOnly: true) }
     guard case .failure(let error as PersistenceError) = whole, error.code == .fileCorrupt else {
@@ -116,13 +116,13 @@ struct SalvagedFile {
 
   /// Closes the file, and removes the copy.
   func close() {
-    // What is read only leaves nothing that could be lost.
+    // A connection that only reads has nothing to lose.
     try? file.close()
     if let copyPath { try? POSIXFileSystem().removeFile(atPath: copyPath) }
   }
 
-  /// Writes the whole pages of a file that was cut short to a temporary one, which says that it has no more: SQLite finds a page that is
-  /// missing then, and would take it for zeros otherwise.
+  /// Copies the whole pages of a truncated file to a temporary one, whose header gives the actual number of pages:
+  /// SQLite then detects a missing page, which it would otherwise read as zeros.
   private static func copyPages(ofFileAt path: String, orThrow error: PersistenceError) throws -> String {
     let input = try StoreInput(try POSIXFileSystem().openFile(atPath: path))
     var header = try input.bytes(from: 0, count: headerLength)
@@ -131,7 +131,7 @@ struct SalvagedFile {
     let pageSize = stated == 1 ? 1 << 16 : stated
     guard pageSize >= 512, input.size >= pageSize else { throw error }
     let pageCount = input.size / pageSize
-    // No write-ahead log.
+    // Disables the write-ahead log.
     (header[18], header[19]) = (1, 1)
     for index in 0..<4 { header[28 + index] = UInt8(truncatingIfNeeded: pageCount >> (24 - index * 8)) }
     let place = FileManager.default.temporaryDirectory.appendingPathComponent("heartwood-salvage.sqlite").path
@@ -156,7 +156,7 @@ struct SalvagedFile {
 
 // MARK: SQLiteLinkSalvage
 
-/// Finds rows of relationships that refer to records which are not there, of which reading the relationships shows nothing.
+/// Finds rows of relationships that refer to missing records, which reading the relationships does not show.
 struct SQLiteLinkSalvage {
   private let schema: SQLiteSchema
   private let db: Database
@@ -173,7 +173,7 @@ struct SQLiteLinkSalvage {
     for placement in schema.entities.compactMap(\.self) {
       for (ordinal, property) in placement.properties.enumerated() {
         guard let query = query(property, ordinal, placement), seen.insert(query.key).inserted else { continue }
-        // What cannot be read has been noted.
+        // Unreadable rows have been reported already.
         let rows = (try? Row.fetchAll(db, sql: query.text)) ?? []
         for row in rows { note(row, placement.entity, ordinal) }
       }

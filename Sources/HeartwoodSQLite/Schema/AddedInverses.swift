@@ -1,23 +1,23 @@
 public import HeartwoodModel
 
-/// A relationship that `addingInverses()` has added, and the one that it leads back from.
+/// A relationship that `addingInverses()` added, and the relationship that it is the inverse of.
 public struct AddedInverse: Sendable, Hashable {
   /// The entity of the relationship that had no inverse.
   public let entityName: String
   /// The relationship that had no inverse.
   public let relationshipName: String
-  /// The entity that the inverse was added to.
+  /// The entity to which the inverse was added.
   public let inverseEntityName: String
-  /// The inverse.
+  /// The name of the inverse that was added.
   public let inverseName: String
 }
 
 extension ManagedObjectModel {
-  /// The same model, in which each stored to-many relationship has an inverse.
+  /// Returns the same model, in which each stored to-many relationship has an inverse.
   ///
-  /// SQLite files keep one owner for each record of a to-many relationship without an inverse. With an inverse to many, which is what is added, a
-  /// relationship has a table of its own in the file, and a record may have any number of owners. A store comes to such a model by a migration, which
-  /// makes the inverses of the relationships:
+  /// SQLite files keep one owner for each record of a to-many relationship without an inverse. With a to-many inverse,
+  /// which this method adds, a relationship has a table of its own in the file, and a record may have any number of
+  /// owners. A migration converts a store to such a model, and fills the inverses of the relationships:
   ///
   /// ```swift
   /// let (model, added) = try oldModel.addingInverses()
@@ -26,8 +26,8 @@ extension ManagedObjectModel {
   /// try migration?.run(to: sqliteURL, type: .sqlite)
   /// ```
   ///
-  /// The inverse of `bs` of the entity `A` is called `inverseOfABs`, with a number behind it if a property of the model has that name.
-  /// Relationships whose inverse has another inverse stay as they are.
+  /// The inverse of `bs` of the entity `A` is called `inverseOfABs`, followed by a number if a property of the model
+  /// already has that name. A relationship whose inverse has another inverse stays as it is.
   public func addingInverses() throws(ModelValidationError) -> (model: ManagedObjectModel, added: [AddedInverse]) {
     var definitions = entities.map(\.definition)
     var names = Set(entities.flatMap { $0.properties.map(\.name) })

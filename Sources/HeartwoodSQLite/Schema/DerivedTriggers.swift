@@ -3,31 +3,31 @@ import GRDB
 import GRDBSQLite
 import HeartwoodModel
 
-/// The triggers by which Core Data keeps derived attributes.
+/// The triggers by which Core Data maintains derived attributes.
 ///
-/// They call functions that only Core Data has. Contexts compute derived attributes themselves, so the triggers need not run while Heartwood
-/// writes: they are switched off for its connection, and stay in the file for Core Data.
+/// They call functions that only Core Data has. Contexts compute derived attributes themselves, so the triggers need
+/// not run when Heartwood writes: they are disabled for its connection, and stay in the file for Core Data.
 enum DerivedTriggers {
-  /// What Core Data's triggers call when they have computed a value. No other trigger does.
+  /// The function that Core Data's triggers call after computing a value. No other trigger calls it.
   private static let function = "NSCoreDataDATrigger"
 
   static func isOne(_ trigger: FileCatalog.Trigger) -> Bool { trigger.text.contains(function) }
 
-  /// Whether a file has any. O(tables and triggers).
+  /// Returns whether a file has such triggers. O(tables and triggers).
   static func exist(in db: Database) throws -> Bool {
     let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND instr(sql, '\(function)'))"
     return try Bool.fetchOne(db, sql: sql) ?? false
   }
 
-  /// What the connection does not do from now on.
+  /// Disables the triggers for the connection.
   static func switchOff(in db: Database) throws {
     let code = heartwood_enable_triggers(db.sqliteConnection, 0)
     guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
   }
 
-  /// Why the file cannot be written though its triggers are switched off; nil if it can.
+  /// Returns the reason why the file cannot be written although its triggers are disabled; nil if it can.
   ///
-  /// - Parameter entities: those that the store keeps. Only what their model derives is computed.
+  /// - Parameter entities: the entities that the store keeps. Only attributes that their model derives are computed.
   static func refusal(_ catalog: FileCatalog, entities: [EntityDescription]) -> String? {
     guard let first = catalog.triggers.first(where: isOne) else { return nil }
     if let other = catalog.triggers.first(where: { !isOne($0) }) {
@@ -51,10 +51,10 @@ enum DerivedTriggers {
 // MARK: Triggers of other forms
 
 extension DerivedTriggers {
-  /// What the triggers have in common that new files get, too.
+  /// Texts that occur in the triggers that new files also get.
   private static let knownForms = [" + 1 WHERE Z_PK =", " - 1 WHERE Z_PK =", "IFNULL(COUNT("]
 
-  /// Why a file must not be replaced by a new one; nil if that has the same triggers.
+  /// Returns the reason why a file must not be replaced by a new one; nil if the new one has the same triggers.
   static func refusalOfReplacing(_ catalog: FileCatalog) -> String? {
     let unknown = catalog.triggers.first { trigger in
       isOne(trigger) && !knownForms.contains { trigger.text.contains($0) }
@@ -70,13 +70,13 @@ extension DerivedTriggers {
 /// A trigger of a table.
 package struct SQLiteTrigger: Sendable, Hashable {
   package let name: String
-  /// The statement that makes the trigger, as Core Data writes it.
+  /// The statement that creates the trigger, as Core Data writes it.
   package let createStatement: String
 }
 
 extension SchemaPlan {
-  /// The triggers of those derived attributes for which files show them: numbers of the objects of a to-many relationship whose inverse leads
-  /// to one, between topmost entities.
+  /// The triggers of the derived attributes for which known files contain them: counts of the objects of a to-many
+  /// relationship with a to-one inverse, between root entities.
   var triggers: [SQLiteTrigger] {
     forest.members.filter { $0.parent == nil }.flatMap { member in
       ownSlots(member).flatMap { slot in CountTriggers(slot, in: self)?.all ?? [] }
@@ -160,7 +160,7 @@ private struct CountTriggers {
 }
 
 extension FetchExpression {
-  /// The relationship whose objects the expression counts; nil if it is another one.
+  /// The relationship whose objects the expression counts; nil if it is another expression.
   fileprivate var countedKey: String? {
     switch self {
     case .function(.count, let arguments):

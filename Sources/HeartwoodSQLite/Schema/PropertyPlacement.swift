@@ -1,6 +1,6 @@
 package import HeartwoodModel
 
-/// Where a property of an entity is kept in a file.
+/// Describes where a property of an entity is stored in a file.
 package enum PropertyPlacement: Sendable, Hashable {
   case attribute(AttributePlacement)
   case toOne(ToOnePlacement)
@@ -18,28 +18,29 @@ package struct AttributePlacement: Sendable, Hashable {
 
 // MARK: ToOnePlacement
 
-/// A column with the key of the one object that a relationship leads to.
+/// A column with the key of the destination of a to-one relationship.
 package struct ToOnePlacement: Sendable, Hashable {
   package let column: String
-  /// The column with the number of that object's entity: only where the destination has subentities.
+  /// The column with the number of the destination's entity: only if the destination entity has subentities.
   let entityColumn: String?
-  /// The column with the place of the row among those of the inverse, where that is ordered. The numbers have gaps.
+  /// The column with the position of the row in the inverse, if that is ordered. The numbers have gaps.
   let orderColumn: String?
 }
 
 // MARK: ToManyPlacement
 
-/// A column in the table of the destination that holds the key of the owner.
+/// A column in the table of the destination that contains the key of the owner.
 package struct ToManyPlacement: Sendable, Hashable {
   /// The table of the destination.
   let table: String
   let column: String
-  /// The column beside it that holds the number of the owner's entity, as ``ToOnePlacement/entityColumn`` of the inverse.
+  /// The column beside it that contains the number of the owner's entity, as ``ToOnePlacement/entityColumn`` of the
+  /// inverse.
   let entityColumn: String?
   /// The column by which the objects are ordered.
   let orderColumn: String?
-  /// Whether the column belongs to this relationship, which has no inverse, and to no property of the destination. An object of the
-  /// destination can then be in the relationship of one owner only.
+  /// Whether the column belongs to this relationship, which has no inverse, and to no property of the destination. An
+  /// object can then be in the relationship of one owner only.
   let ownsColumn: Bool
 }
 
@@ -48,18 +49,19 @@ package struct ToManyPlacement: Sendable, Hashable {
 /// A table with a row for each pair of objects.
 package struct JoinPlacement: Sendable, Hashable {
   package let table: String
-  /// The column with the key of the object whose relationship it is.
+  /// The column with the key of the object that has the relationship.
   package let ownColumn: String
-  /// The column with the key of an object that the relationship leads to.
+  /// The column with the key of a destination object.
   package let otherColumn: String
-  /// The column by which the objects of the relationship are ordered, where they are.
+  /// The column by which the objects of the relationship are ordered, if they are.
   package let orderColumn: String?
-  /// The same of the inverse, for the same rows.
+  /// The column by which the objects of the inverse are ordered, in the same rows.
   let inverseOrderColumn: String?
-  /// Whether the relationship is its own inverse, so that a pair holds in both directions, however many rows there are for it.
+  /// Whether the relationship is its own inverse, so that a pair applies in both directions, however many rows there
+  /// are for it.
   let isReflexive: Bool
 
-  /// The same table as the inverse has it.
+  /// The same table from the point of view of the inverse.
   var inverse: JoinPlacement {
     JoinPlacement(
       table: table,
@@ -74,26 +76,26 @@ package struct JoinPlacement: Sendable, Hashable {
 
 // MARK: EntityPlacement
 
-/// Where the records of an entity are kept in a file.
+/// Describes where the records of an entity are stored in a file.
 package struct EntityPlacement: Sendable {
   package let entity: EntityDescription
   /// The number in `Z_PRIMARYKEY` and in the column `Z_ENT`.
   package let number: Int
-  /// The name of the topmost entity, whose row in `Z_PRIMARYKEY` has the greatest key of the whole table.
+  /// The name of the root entity, whose row in `Z_PRIMARYKEY` contains the greatest key of the whole table.
   package let rootName: String
-  /// The number of that entity.
+  /// The number of the root entity.
   package let rootNumber: Int
-  /// The table of the topmost entity, with the records of all that inherit from it.
+  /// The table of the root entity, with the records of all its subentities.
   package let tableName: String
-  /// Indexed by the ordinal of the property; nil for those that no store keeps.
+  /// Indexed by the ordinal of the property; nil for properties that no store keeps.
   package let properties: [PropertyPlacement?]
 }
 
 // MARK: AttributeStorage
 
-/// The form in which a column holds the values of an attribute.
+/// The form in which a column stores the values of an attribute.
 package enum AttributeStorage: Sendable, Hashable {
-  /// Integers of every width, and 0 and 1 for truth values.
+  /// Integers of every width, and 0 and 1 for booleans.
   case integer
   /// Reals, of double and of single precision.
   case float
@@ -109,7 +111,8 @@ package enum AttributeStorage: Sendable, Hashable {
   case blob
   /// Bytes that a transformer made.
   case transformable
-  /// 01 and the bytes, or 02 and the name of a file that has them, with a NUL behind it. `isTransformable` tells who made the bytes.
+  /// The byte 01 and the data, or the byte 02 and the name of a file with the data, followed by a NUL.
+  /// `isTransformable` is true if a transformer made the data.
   case externalBlob(isTransformable: Bool)
 
   init(_ attribute: AttributeDescription) {

@@ -1,7 +1,7 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// How Core Data calls tables and columns, and how names stand in SQL.
+/// The names that Core Data gives to tables and columns, and their form in SQL.
 enum SQLiteName {
   static let primaryKey = "Z_PK"
   static let entity = "Z_ENT"
@@ -14,27 +14,28 @@ enum SQLiteName {
   /// The column of the other end in the table of a relationship that is its own inverse.
   static let reflexive = "REFLEXIVE"
 
-  /// The column or the table of a property or an entity.
+  /// Returns the name of the column of a property, or of the table of an entity.
   static func plain(_ name: String) -> String { "Z" + name.uppercased() }
 
-  /// The column that holds what entity number `entity` has under `name`, in a table of another entity.
+  /// Returns the name of the column for a property `name` of the entity with number `entity`, in a table of another
+  /// entity.
   static func numbered(_ entity: Int, _ name: String) -> String { "Z\(entity)" + name.uppercased() }
 
-  /// The column beside a to-one relationship that holds the number of the entity of the object there.
+  /// Returns the name of the column beside a to-one relationship that contains the number of the destination's entity.
   static func entityColumn(_ destination: Int, _ name: String) -> String { "Z\(destination)_" + name.uppercased() }
 
-  /// A table of a relationship between many and many, or a column of one.
+  /// Returns the name of the table of a many-to-many relationship, or of one of its columns.
   static func join(_ entity: Int, _ name: String) -> String { "Z_\(entity)" + name.uppercased() }
 
-  /// The column that holds the place of what stands in the column `column` of a table of a relationship.
+  /// Returns the name of the column that contains the position for the column `column`, in the table of a relationship.
   static func joinOrder(_ column: String) -> String { orderPrefix + column.dropFirst("Z_".count) }
 
-  /// SQLite compares names without regard to the case of ASCII letters.
+  /// Returns a key for comparisons: SQLite compares names without regard to the case of ASCII letters.
   static func key(_ name: String) -> String {
     String(decoding: name.utf8.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }, as: UTF8.self)
   }
 
-  /// The name as it stands in SQL: as it is, as Core Data writes it, or in quotation marks where it would not be one name.
+  /// Returns the name for use in SQL: unchanged, as Core Data writes it, or in quotation marks if necessary.
   static func quoted(_ name: String) -> String {
     let isPlain =
       name.utf8.allSatisfy { byte in
@@ -47,7 +48,8 @@ enum SQLiteName {
       ? name : "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 
-  /// Whether `name` is `prefix`, a number, and `rest`, perhaps with the digits behind it that make names differ.
+  /// Returns whether `name` consists of `prefix`, a number and `rest`, optionally followed by the digits that make
+  /// names unique.
   static func hasForm(_ name: String, prefix: String, rest: String) -> Bool {
     let (name, prefix, rest) = (key(name), key(prefix), key(rest))
     guard name.hasPrefix(prefix) else { return false }
@@ -56,7 +58,7 @@ enum SQLiteName {
     return tail.dropFirst(rest.count).allSatisfy(\.isASCIIDigit)
   }
 
-  /// Whether `name` is `base`, perhaps with digits behind it.
+  /// Returns whether `name` is `base`, optionally followed by digits.
   static func isNumbered(_ name: String, of base: String) -> Bool {
     let (name, base) = (key(name), key(base))
     return name.hasPrefix(base) && name.dropFirst(base.count).allSatisfy(\.isASCIIDigit)
@@ -67,7 +69,7 @@ extension Character {
   fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
 
-/// Names that must differ from each other: the second of a name gets a 1, the next a 2.
+/// Generates unique names: the second occurrence of a name gets a 1, the next a 2.
 struct UniqueNames {
   private var taken: Set<String>
 
@@ -88,9 +90,9 @@ struct UniqueNames {
 
 // MARK: SQLiteKey
 
-/// What a record is called in a file: the number in `Z_PK`.
+/// The key of a record in a file: the number in `Z_PK`.
 enum SQLiteKey {
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` for a reference that is no number.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` for a reference that is not a number.
   static func key(_ reference: ReferenceID, path: String, entity: String? = nil) throws(PersistenceError) -> Int64 {
     if case .integer(let key) = reference { return key }
     throw PersistenceError(

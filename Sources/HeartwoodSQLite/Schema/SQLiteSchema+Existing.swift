@@ -3,7 +3,7 @@ package import HeartwoodModel
 import HeartwoodStore
 
 extension SQLiteSchema {
-  /// The schema of a damaged file: what it lacks is in the schema as it should be called, and noted.
+  /// Returns the schema of a damaged file: missing tables and columns get their planned names, and are reported.
   static func remaining(
     in db: Database,
     model: ManagedObjectModel,
@@ -24,11 +24,11 @@ extension SQLiteSchema {
     return (SQLiteSchema(resolved, writeRefusals: []), resolution.gaps)
   }
 
-  /// The schema of a file as it is: the numbers of its entities, and the names of its tables and columns, which differ from those of a new
-  /// file where it was migrated. O(tables and columns).
+  /// Returns the actual schema of a file: the numbers of its entities, and the names of its tables and columns, which
+  /// differ from those of a new file if it was migrated. O(tables and columns).
   ///
-  /// - Throws: ``PersistenceError/Code/fileMalformed`` where the file lacks an entity, a table or a column that the model asks for, or where
-  ///   it does not tell which column is whose.
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` if the file lacks an entity, a table or a column of the model,
+  ///   or if it is not clear to which property a column belongs.
   package static func existing(
     in db: Database,
     model: ManagedObjectModel,
@@ -43,7 +43,7 @@ extension SQLiteSchema {
     let keepsUTF8 = try String.fetchOne(db, sql: "PRAGMA encoding") == "UTF-8"
     let tables = resolved.tables.map(\.name) + resolved.joins.map(\.name)
     let hasDerivedTriggers = catalog.triggers.contains(where: DerivedTriggers.isOne)
-    // No statement that is tried asks for their functions then.
+    // Statements that are tried then do not need the functions of the triggers.
     if hasDerivedTriggers { try DerivedTriggers.switchOff(in: db) }
     let history = try HistoryTables.find(in: catalog, db)
     let refusals =
@@ -62,13 +62,13 @@ extension SQLiteSchema {
     schema.keepsUTF8 = keepsUTF8
     schema.hasDerivedTriggers = hasDerivedTriggers
     schema.knownNumbers.formUnion(try EntityNumbers.all(in: db))
-    // Nobody could have made a record of an abstract entity.
+    // No record of an abstract entity can exist.
     for entity in entities where entity.isAbstract { schema.knownNumbers.remove(plan.number(entity)) }
     return schema
   }
 }
 
-/// The numbers of entities, as a file has them.
+/// The numbers of entities in a file.
 enum EntityNumbers {
   static func read(
     from db: Database,
@@ -82,7 +82,7 @@ enum EntityNumbers {
     }
     var numbers: [String: Int] = [:]
     for row in try Row.fetchAll(db, sql: "SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY") {
-      // What Core Data keeps for itself may be called as an entity is.
+      // Core Data's own entities may have the name of an entity of the model.
       guard let number = Int.fromDatabaseValue(row[0]), number < HistoryTables.firstNumber,
         let name = String.fromDatabaseValue(row[1])
       else { continue }
@@ -93,13 +93,13 @@ enum EntityNumbers {
     return try assigned(numbers, to: entities, path, toleratesGaps)
   }
 
-  /// All of them.
+  /// Returns the numbers of all entities.
   static func all(in db: Database) throws -> [Int] {
     try Row.fetchAll(db, sql: "SELECT Z_ENT FROM Z_PRIMARYKEY").compactMap { Int.fromDatabaseValue($0[0]) }
   }
 
-  /// The numbers of the entities by the names that they have in the model: a migration by inference may leave the row of an entity under
-  /// the name that it had before.
+  /// Returns the numbers of the entities by their names in the model: a migration by inference may leave the row of an
+  /// entity under its previous name.
   private static func assigned(
     _ numbers: [String: Int],
     to entities: [EntityDescription],
@@ -112,7 +112,7 @@ enum EntityNumbers {
       let formerName = entity.renamingIdentifier.flatMap { names.contains($0) ? nil : $0 }
       guard let number = numbers[entity.name] ?? formerName.flatMap({ numbers[$0] }) else {
         if toleratesGaps {
-          // A number that no row has.
+          // This is a number that no row has.
           assigned[entity.name] = max(assigned.values.max() ?? 0, numbers.values.max() ?? 0) + 1
           continue
         }
@@ -139,7 +139,7 @@ enum EntityNumbers {
   }
 }
 
-/// Why a file can be read only.
+/// The reasons why a file can only be read.
 enum WriteRefusals {
   private static let mirroringPrefix = "ANSCK"
 
@@ -147,9 +147,9 @@ enum WriteRefusals {
     "The file keeps text in UTF-16, and Core Data in UTF-8: what is written as bytes would become other text."
 
   /// - Parameters:
-  ///   - tables: those of records and relationships.
-  ///   - entities: those that the store keeps.
-  ///   - history: the tables of the history. Those of an unknown form that have no rows are no history.
+  ///   - tables: the tables of records and relationships.
+  ///   - entities: the entities that the store keeps.
+  ///   - history: the tables of the history. Tables of an unknown form without rows are ignored.
   static func all(
     of catalog: FileCatalog,
     in db: Database,
@@ -166,8 +166,8 @@ enum WriteRefusals {
     return try tables.compactMap { try unknowns(of: $0, catalog, db) }
   }
 
-  /// That indexes or triggers of a table ask for functions, or orders of text, which only another program has: SQLite does not prepare a
-  /// change then.
+  /// Returns a reason if indexes or triggers of a table need functions or collations that only another program has:
+  /// SQLite then cannot prepare a change.
   private static func unknowns(of table: String, _ catalog: FileCatalog, _ db: Database) throws -> String? {
     do {
       for change in changes(of: table, catalog) { _ = try db.makeStatement(sql: change) }
@@ -179,7 +179,8 @@ enum WriteRefusals {
     }
   }
 
-  /// Changes that concern all indexes and triggers of a table. A trigger, unlike an index, may be one of other changes than insertions.
+  /// Returns statements that involve all indexes and triggers of a table. Unlike an index, a trigger may apply to other
+  /// changes than insertions.
   private static func changes(of table: String, _ catalog: FileCatalog) -> [String] {
     let name = SQLiteName.quoted(table)
     let insertion = "INSERT INTO \(name) DEFAULT VALUES"
@@ -188,10 +189,10 @@ enum WriteRefusals {
     return [insertion, "DELETE FROM \(name)", "UPDATE \(name) SET \(values.joined(separator: ", "))"]
   }
 
-  /// Those of what Core Data keeps in the file beside records.
+  /// Returns the reasons that come from Core Data's own data in the file.
   static func ofCoreData(_ catalog: FileCatalog, _ db: Database) throws -> [String] {
     let history = try HistoryTables.find(in: catalog, db)
-    // One that can be read is counted as lost, as that of any store.
+    // A history that can be read is counted as lost, as that of any store.
     let historyRefusal = history.tables == nil ? try self.history(history, catalog, db, entities: []) : nil
     let mirroringRefusal = mirroringTable(catalog).map {
       "The store is mirrored to CloudKit (it has the table \($0)), and what Core Data notes of that would be gone."
@@ -199,7 +200,7 @@ enum WriteRefusals {
     return [DerivedTriggers.refusalOfReplacing(catalog), mirroringRefusal, historyRefusal].compactMap(\.self)
   }
 
-  /// How many transactions Core Data's history has.
+  /// Returns the number of transactions in Core Data's history.
   static func transactionCount(_ catalog: FileCatalog, _ db: Database) throws -> Int {
     guard let table = catalog[HistoryTables.transactionTable] else { return 0 }
     return try Int.fetchOne(db, sql: "SELECT count(*) FROM \(SQLiteName.quoted(table.name))") ?? 0
@@ -209,7 +210,7 @@ enum WriteRefusals {
     catalog.tableNames.first { SQLiteName.key($0).hasPrefix(mirroringPrefix) }
   }
 
-  /// What becomes of a change of a store that is mirrored to CloudKit; nil if it is not.
+  /// Returns what happens to a change of a store that is mirrored to CloudKit; nil if it is not.
   static func mirroring(_ catalog: FileCatalog, _ history: HistoryTables.Finding) -> String? {
     guard let name = mirroringTable(catalog) else { return nil }
     let beginning = "The store is mirrored to CloudKit (it has the table \(name))"
@@ -235,17 +236,17 @@ enum WriteRefusals {
 
 // MARK: FileCatalog
 
-/// The tables, columns and triggers that a file has.
+/// The tables, columns and triggers in a file.
 struct FileCatalog {
   struct Table {
     let name: String
-    /// By ``SQLiteName/key(_:)``.
+    /// The columns, by ``SQLiteName/key(_:)``.
     let columns: [String: Column]
 
-    /// The column of a name, whatever its case.
+    /// Returns the column with a name, ignoring its case.
     subscript(name: String) -> Column? { columns[SQLiteName.key(name)] }
 
-    /// The columns whose names pass a test, in alphabetical order.
+    /// Returns the columns whose names pass a test, in alphabetical order.
     func columns(where test: (String) -> Bool) -> [Column] {
       columns.values.filter { test($0.name) }.sorted { $0.name < $1.name }
     }
@@ -253,17 +254,18 @@ struct FileCatalog {
 
   struct Column {
     let name: String
-    /// What the file says of its type, in capitals.
+    /// The declared type, in upper case.
     let type: String
   }
 
-  /// By ``SQLiteName/key(_:)``. The columns of virtual tables are not read: that runs code of the module.
+  /// The tables, by ``SQLiteName/key(_:)``. The columns of virtual tables are not read, because that would run code of
+  /// the module.
   let tables: [String: Table]
-  /// The names of all tables, the virtual ones too.
+  /// The names of all tables, including virtual ones.
   let tableNames: [String]
   struct Trigger {
     let name: String
-    /// The statement that made it.
+    /// The statement that created it.
     let text: String
   }
 
@@ -301,6 +303,6 @@ struct FileCatalog {
     return columns
   }
 
-  /// The table of a name, whatever its case.
+  /// Returns the table with a name, ignoring its case.
   subscript(name: String) -> Table? { tables[SQLiteName.key(name)] }
 }

@@ -3,45 +3,49 @@ import HeartwoodFoundation
 package import HeartwoodModel
 import HeartwoodStore
 
-/// Where the entities of a store are kept in a file: the tables and columns that Core Data makes of a model.
+/// Describes where the entities of a store are stored in a file: the tables and columns that Core Data creates for a
+/// model.
 package struct SQLiteSchema: Sendable {
   /// An entity's row in `Z_PRIMARYKEY`.
   package struct EntityRow: Sendable, Hashable {
     package let number: Int
     package let name: String
-    /// The number of the entity that this one inherits from; 0 for none.
+    /// The number of the superentity; 0 if there is none.
     package let superNumber: Int
   }
 
   package let model: ManagedObjectModel
-  /// Indexed by the ordinal of the entity in the model; nil for those that the store does not keep.
+  /// Indexed by the ordinal of the entity in the model; nil for entities that the store does not keep.
   package let entities: [EntityPlacement?]
-  /// The tables of records, each with the tables of relationships that are called after its entities behind it.
+  /// The tables of records, each followed by the relationship tables that are named after its entities.
   package let tables: [SQLiteTable]
-  /// The indexes that Core Data would make.
+  /// The indexes that Core Data would create.
   package let indexes: [SQLiteIndex]
-  /// The triggers that Core Data would make, as far as files show them.
+  /// The triggers that Core Data would create, as far as known files show them.
   package let triggers: [SQLiteTrigger]
   /// The entities by number.
   package let entityRows: [EntityRow]
-  /// Why the file must not be written, each a sentence; empty where it may.
+  /// The reasons why the file must not be written, each a sentence; empty if it may be.
   package let writeRefusals: [String]
-  /// What becomes of a change, for a store that is mirrored to CloudKit: it is written only if the caller says so. Nil for other stores.
+  /// What happens to a change of a store that is mirrored to CloudKit: it is written only with the caller's permission.
+  /// Nil for other stores.
   var mirroring: String?
   /// Whether the file has triggers that only Core Data can run.
   var hasDerivedTriggers: Bool
-  /// Whether the file's text is UTF-8, as Core Data's is: in another encoding SQL compares it otherwise than predicates do.
+  /// Whether the file's text is UTF-8, as Core Data's is: in another encoding, SQL does not compare it as predicates
+  /// do.
   var keepsUTF8 = true
-  /// The numbers of all entities that the file knows and that can have records, those too that the model does not have.
+  /// The numbers of all entities that the file knows and that can have records, including those that the model lacks.
   var knownNumbers: Set<Int>
-  /// The identifier of the store, where one is open: keys are those of its records alone.
+  /// The identifier of the store, if one is open: keys refer only to its records.
   var storeIdentifier: UUID?
   /// The tables of the file's history.
   var history = HistoryTables.Finding.none
 
-  /// The schema of a new file for `entities` of `model`.
+  /// Creates the schema of a new file for `entities` of `model`.
   ///
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where a relationship leads to an entity that the store does not keep.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if the destination of a relationship is an entity that the
+  ///   store does not keep.
   package init(model: ManagedObjectModel, entities: [EntityDescription]) throws(PersistenceError) {
     let forest = EntityForest(entities)
     self.init(try SchemaPlan(model: model, forest: forest, numbers: forest.numbers), writeRefusals: [])
@@ -67,14 +71,14 @@ package struct SQLiteSchema: Sendable {
     self.writeRefusals = writeRefusals
   }
 
-  /// Where an entity is kept, or nil where the store does not keep it. O(1).
+  /// Returns the placement of an entity; nil if the store does not keep it. O(1).
   package func placement(of entity: EntityDescription) -> EntityPlacement? {
     entities.indices.contains(entity.ordinal) ? entities[entity.ordinal] : nil
   }
 
-  /// Where an entity is kept. O(1).
+  /// Returns the placement of an entity that the store must keep. O(1).
   ///
-  /// - Throws: ``PersistenceError/Code/entityUnknown`` where the store does not keep it.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` if the store does not keep it.
   func keptPlacement(of entity: EntityDescription, path: String) throws(PersistenceError) -> EntityPlacement {
     if let placement = placement(of: entity) { return placement }
     throw PersistenceError(
@@ -84,7 +88,7 @@ package struct SQLiteSchema: Sendable {
     )
   }
 
-  /// Whether the table of an entity has no other entity's records. O(n).
+  /// Returns whether the table of an entity contains no records of other entities. O(n).
   func isAlone(_ placement: EntityPlacement) -> Bool {
     entities.count { $0?.tableName == placement.tableName } == 1
   }
@@ -105,24 +109,26 @@ extension SQLiteSchema {
     "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
   ]
 
-  /// The statements that make all tables, indexes and triggers, in the words of Core Data.
+  /// The statements that create all tables, indexes and triggers, exactly as Core Data writes them.
   package var createStatements: [String] {
     tables.map(\.createStatement) + indexes.map(\.createStatement) + Self.ownTables + triggers.map(\.createStatement)
   }
 
-  /// Makes all tables, indexes and triggers in an empty database, and a row for each entity. The caller has begun a transaction.
+  /// Creates all tables, indexes and triggers in an empty database, and a row for each entity. The caller must have
+  /// begun a transaction.
   package func create(in db: Database) throws {
     for statement in createStatements { try db.execute(sql: statement) }
     try addEntityRows(to: db)
   }
 
-  /// Makes all tables, and a row for each entity, but no index and no trigger: many records are put into tables faster without them.
+  /// Creates all tables, and a row for each entity, but no indexes and triggers: many records are inserted faster
+  /// without them.
   func createTables(in db: Database) throws {
     for statement in tables.map(\.createStatement) + Self.ownTables { try db.execute(sql: statement) }
     try addEntityRows(to: db)
   }
 
-  /// Makes what ``createTables(in:)`` has left out.
+  /// Creates the indexes and triggers that ``createTables(in:)`` leaves out.
   func createIndexesAndTriggers(in db: Database) throws {
     for statement in indexes.map(\.createStatement) + triggers.map(\.createStatement) { try db.execute(sql: statement) }
   }
@@ -139,8 +145,8 @@ extension SQLiteSchema {
 
 // MARK: SQLiteTable
 
-/// The types that Core Data gives to columns. SQLite keeps any value in any column; dates are seconds since 2001, decimal numbers are
-/// reals.
+/// The types that Core Data gives to columns. SQLite stores any value in any column; dates are seconds since 2001, and
+/// decimal numbers are reals.
 enum SQLiteColumnType: String, Sendable, Hashable {
   case integer = "INTEGER"
   case float = "FLOAT"
@@ -150,7 +156,7 @@ enum SQLiteColumnType: String, Sendable, Hashable {
   case blob = "BLOB"
 }
 
-/// A table: of the records of an entity and all that inherit from it, or of a relationship between many and many.
+/// A table of the records of an entity and all its subentities, or of a many-to-many relationship.
 package struct SQLiteTable: Sendable, Hashable {
   package struct Column: Sendable, Hashable {
     package let name: String
@@ -159,10 +165,10 @@ package struct SQLiteTable: Sendable, Hashable {
 
   package let name: String
   package let columns: [Column]
-  /// The columns that are the key together; none where the first column is the key alone.
+  /// The columns that form the key together; empty if the first column alone is the key.
   package let compoundKey: [String]
 
-  /// The statement that makes the table, as Core Data writes it.
+  /// The statement that creates the table, as Core Data writes it.
   package var createStatement: String {
     var parts = columns.map { SQLiteName.quoted($0.name) + " " + $0.type.rawValue }
     if compoundKey.isEmpty {
@@ -178,7 +184,7 @@ package struct SQLiteTable: Sendable, Hashable {
 package struct SQLiteIndex: Sendable, Hashable {
   struct Term: Sendable, Hashable {
     let column: String
-    /// Nil for an index that Core Data makes by itself, in whose statement nothing is said of the order.
+    /// Nil for an index that Core Data creates by itself, whose statement does not contain an order.
     let isAscending: Bool?
 
     fileprivate var text: String {
@@ -191,16 +197,16 @@ package struct SQLiteIndex: Sendable, Hashable {
   package let tableName: String
   let terms: [Term]
   let isUnique: Bool
-  /// The numbers of the entities whose rows the index is about; empty where it is about all of the table.
+  /// The numbers of the entities to whose rows the index applies; empty if it applies to the whole table.
   var entityNumbers: [Int] = []
 
-  /// The condition that the rows of the index meet; nil where it has all.
+  /// The condition that the rows of the index meet; nil if it contains all rows.
   var condition: String? {
     if entityNumbers.isEmpty { return nil }
     return "\(SQLiteName.entity) IN (\(entityNumbers.map(String.init).joined(separator: ", ")))"
   }
 
-  /// The statement that makes the index, as Core Data writes it; Core Data has none about some entities alone.
+  /// The statement that creates the index, as Core Data writes it; Core Data has no indexes for some entities only.
   package var createStatement: String {
     "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLiteName.quoted(name)) ON \(SQLiteName.quoted(tableName)) ("
       + terms.map(\.text).joined(separator: ", ") + ")" + (condition.map { " WHERE \($0)" } ?? "")

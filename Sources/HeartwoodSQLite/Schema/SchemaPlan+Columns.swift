@@ -2,8 +2,8 @@ import HeartwoodModel
 
 /// The columns of a table of records.
 extension SchemaPlan {
-  /// Where a column stands: columns of one kind lie together, and among them those of one entity. Integers and relationships of an entity
-  /// are not parted.
+  /// The position of a column: columns of one kind are together, and within them those of one entity. Integers and
+  /// relationships of an entity are not separated.
   private struct Place: Comparable {
     enum Kind: Int { case number, owner, order, float, decimal, text, uri, uuid, transformable, blob }
 
@@ -102,9 +102,9 @@ extension SchemaPlan {
 
 // MARK: Placements
 
-/// What the plan says of each property.
+/// The placement of each property according to the plan.
 extension SchemaPlan {
-  /// Indexed by the ordinal of the entity in the model; nil for those that the store does not keep.
+  /// Indexed by the ordinal of the entity in the model; nil for entities that the store does not keep.
   var placements: [EntityPlacement?] {
     let lookup = Lookup(self)
     return model.entities.map { entity in
@@ -122,10 +122,10 @@ extension SchemaPlan {
     }
   }
 
-  /// Names by what they are for.
+  /// Names by their purpose.
   private struct Lookup {
     let columns: [ColumnRole: String]
-    /// By the ordinal of the topmost entity.
+    /// The tables, by the ordinal of the root entity.
     let tables: [Int: String]
     let joins: [PropertySlot: JoinPlacement]
 
@@ -204,7 +204,7 @@ extension SchemaPlan.Join {
 
 // MARK: Indexes
 
-/// The indexes, in the order in which Core Data makes them.
+/// The indexes, in the order in which Core Data creates them.
 extension SchemaPlan {
   var indexes: [SQLiteIndex] {
     var names = UniqueNames(reserved: tables.map(\.name) + joins.map(\.name))
@@ -232,7 +232,7 @@ extension SchemaPlan {
     }
   }
 
-  /// By the keys of the other end: the table's own key is for the first.
+  /// Returns the indexes by the keys of the other end: the table's own key covers the first.
   private func joinIndexes(_ table: Table, _ names: inout UniqueNames) -> [SQLiteIndex] {
     joins.filter { forest[$0.relationship.entity]?.root === table.root }.map { join in
       SQLiteIndex(
@@ -244,8 +244,8 @@ extension SchemaPlan {
     }
   }
 
-  /// The indexes and the constraints that the model asks for. An index with a condition, an expression or an R-tree is left out: it is
-  /// for speed alone.
+  /// Returns the indexes and the constraints that the model declares. An index with a condition, an expression or an
+  /// R-tree is left out, because it only improves performance.
   private func declaredIndexes(_ table: Table, _ names: inout UniqueNames) -> [SQLiteIndex] {
     let columns = Dictionary(table.columns.map { ($0.role, $0.name) }) { first, _ in first }
     var indexes: [SQLiteIndex] = []
@@ -269,13 +269,14 @@ extension SchemaPlan {
     return indexes
   }
 
-  /// Whether an entity has all of the attributes from another one, of which records outside the constraint have values too.
+  /// Returns whether an entity inherits all of the attributes from another one, whose records outside the constraint
+  /// have values too.
   private func isInherited(_ attributes: [String], _ member: EntityForest.Member) -> Bool {
     let own = Set(member.ownProperties.map { member.entity.properties[$0].name })
     return own.isDisjoint(with: attributes)
   }
 
-  /// The numbers of an entity and of all that inherit from it.
+  /// Returns the numbers of an entity and all its subentities.
   private func numbers(under entity: EntityDescription) -> [Int] {
     forest.members.filter { $0.entity.isKind(of: entity) }.map { number($0.entity) }.sorted()
   }

@@ -1,29 +1,29 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// A property, by the entity that has it first.
+/// A property, with the entity that declares it.
 struct PropertySlot: Hashable {
   let entity: Int
   let property: Int
 }
 
-/// What stands in a column of a table of records.
+/// The content of a column of a table of records.
 enum ColumnRole: Hashable {
   /// The key, the number of the entity, or the count of versions.
   case row(String)
-  /// The value of an attribute, or the key of the object that a to-one relationship leads to.
+  /// The value of an attribute, or the key of the destination of a to-one relationship.
   case value(PropertySlot)
-  /// The number of the entity of that object.
+  /// The number of that destination's entity.
   case entity(PropertySlot)
-  /// The place of the row in the ordered inverse of a to-one relationship.
+  /// The position of the row in the ordered inverse of a to-one relationship.
   case order(PropertySlot)
   /// The key of the owner in a to-many relationship without an inverse.
   case owner(PropertySlot)
-  /// The place of the row in that relationship.
+  /// The position of the row in that relationship.
   case ownerOrder(PropertySlot)
 }
 
-/// Tables and columns as Core Data would make them, each with what it is for.
+/// The tables and columns that Core Data would create, each with its purpose.
 struct SchemaPlan {
   struct Column {
     var name: String
@@ -31,7 +31,7 @@ struct SchemaPlan {
     let role: ColumnRole
   }
 
-  /// The table of a topmost entity.
+  /// The table of a root entity.
   struct Table {
     var name: String
     let root: EntityDescription
@@ -41,16 +41,16 @@ struct SchemaPlan {
   /// A table of a relationship and its inverse.
   struct Join {
     var name: String
-    /// The relationship after which the table is called.
+    /// The relationship after which the table is named.
     let relationship: PropertySlot
     let inverse: PropertySlot
     /// The column with the keys of the owners of the relationship.
     var ownColumn: String
-    /// The column with the keys of the objects that the relationship leads to.
+    /// The column with the keys of the relationship's destinations.
     var otherColumn: String
-    /// Where the objects of the relationship have an order.
+    /// The column with the order of the relationship's objects, if they have one.
     var orderColumn: String?
-    /// Where those of the inverse have one.
+    /// The column with the order of the inverse's objects, if they have one.
     var inverseOrderColumn: String?
 
     var isReflexive: Bool { relationship == inverse }
@@ -59,11 +59,12 @@ struct SchemaPlan {
   let model: ManagedObjectModel
   let forest: EntityForest
   let numbers: [String: Int]
-  /// In the order of the forest.
+  /// The tables, in the order of the forest.
   var tables: [Table] = []
   var joins: [Join] = []
 
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where a relationship leads to an entity that the store does not keep.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if the destination of a relationship is an entity that the
+  ///   store does not keep.
   init(
     model: ManagedObjectModel,
     forest: EntityForest,
@@ -102,13 +103,13 @@ extension SchemaPlan {
   /// All properties that the store keeps, entity by entity.
   var slots: [PropertySlot] { forest.members.flatMap(ownSlots) }
 
-  /// The stored properties that an entity adds to those of its ancestors.
+  /// Returns the stored properties that an entity adds to those of its ancestors.
   func ownSlots(_ member: EntityForest.Member) -> [PropertySlot] {
     member.ownProperties.filter { !member.entity.properties[$0].isTransient }
       .map { PropertySlot(entity: member.entity.ordinal, property: $0) }
   }
 
-  /// The slot of a property of an entity, own or inherited.
+  /// Returns the slot of a property of an entity, whether declared or inherited.
   func slot(_ property: Int, of entity: EntityDescription) -> PropertySlot? {
     forest.declaring(property, of: entity.ordinal).map { PropertySlot(entity: $0.entity.ordinal, property: property) }
   }
@@ -125,7 +126,8 @@ extension SchemaPlan {
     model.entities[slot.entity].relationshipTargets[slot.property].map { model.entities[$0.entityOrdinal] }
   }
 
-  /// The relationship that leads back. One that has another inverse itself counts where it leads to one object: the column is there.
+  /// Returns the inverse relationship. One whose own inverse is another one is used if it is to-one, because its column
+  /// exists.
   func inverse(of slot: PropertySlot) -> PropertySlot? {
     guard let destination = destination(of: slot) else { return nil }
     if let ordinal = model.entities[slot.entity].relationshipTargets[slot.property]?.inverseOrdinal {
@@ -159,8 +161,8 @@ extension SchemaPlan {
     return joins
   }
 
-  /// Whether a table is called after `slot` rather than after its inverse. For a relation of an entity to itself one sample only shows it:
-  /// there it is the ordered one.
+  /// Returns whether a table is named after `slot` rather than after its inverse. For a relationship of an entity with
+  /// itself there is only one sample, in which the ordered one comes first.
   private func comesFirst(_ slot: PropertySlot, before inverse: PropertySlot) -> Bool {
     let (left, right) = (number(model.entities[slot.entity]), number(model.entities[inverse.entity]))
     if left != right { return left < right }
@@ -193,18 +195,19 @@ extension SchemaPlan {
 
 // MARK: EntityForest
 
-/// The entities of a store by descent: each topmost one, and below it those that share its table.
+/// The entities of a store by inheritance: the root entities, each with the subentities that share its table.
 struct EntityForest {
   struct Member {
     let entity: EntityDescription
     /// The nearest ancestor that the store keeps too.
     let parent: EntityDescription?
     let root: EntityDescription
-    /// The ordinals of the properties that no ancestor of the store has, sorted by name.
+    /// The ordinals of the properties that no ancestor in the store has, sorted by name.
     let ownProperties: [Int]
   }
 
-  /// Each topmost entity in alphabetical order, those below it behind it, depth first, in alphabetical order too.
+  /// The root entities in alphabetical order, each followed by its subentities, depth first and also in alphabetical
+  /// order.
   let members: [Member]
   private let places: [Int: Int]
 
@@ -223,10 +226,10 @@ struct EntityForest {
     places = Dictionary(members.enumerated().map { ($0.element.entity.ordinal, $0.offset) }) { first, _ in first }
   }
 
-  /// The member of an entity, or nil where the store does not keep it.
+  /// Returns the member of an entity; nil if the store does not keep it.
   subscript(entity: Int) -> Member? { places[entity].map { members[$0] } }
 
-  /// The member that has the property first: the entity itself or an ancestor.
+  /// Returns the member that declares the property: the entity itself or an ancestor.
   func declaring(_ property: Int, of entity: Int) -> Member? {
     var member = self[entity]
     while let current = member, !current.ownProperties.contains(property) {
@@ -235,7 +238,7 @@ struct EntityForest {
     return member
   }
 
-  /// Whether entities of the store inherit from this one.
+  /// Returns whether the store has subentities of this entity.
   func hasSubentities(_ entity: EntityDescription) -> Bool {
     entity.subentityOrdinals.contains { places[$0] != nil }
   }
@@ -245,7 +248,7 @@ struct EntityForest {
     Dictionary(members.enumerated().map { ($0.element.entity.name, $0.offset + 1) }) { first, _ in first }
   }
 
-  /// In the reverse of alphabetical order, whatever the case, for a stack.
+  /// Returns entities in reverse alphabetical order, ignoring case, for a stack.
   private static func sorted(_ entities: [EntityDescription]) -> [EntityDescription] {
     entities.map { (Array($0.name.lowercased().utf8), $0) }.sorted { left, right in
       if left.0 != right.0 { return right.0.lexicographicallyPrecedes(left.0) }

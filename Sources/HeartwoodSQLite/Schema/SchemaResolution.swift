@@ -9,11 +9,11 @@ struct SchemaResolution {
   private let plan: SchemaPlan
   private let catalog: FileCatalog
   private let path: String
-  /// What the file lacks that only writing needs.
+  /// Reasons against writing: tables and columns that the file lacks, and that only writing needs.
   private(set) var refusals: [String] = []
-  /// Whether what the file lacks is noted, and is in the plan as it should be called.
+  /// Whether missing tables and columns are noted, and keep their planned names.
   private let toleratesGaps: Bool
-  /// What the file lacks, where that is tolerated.
+  /// The missing tables and columns, if they are tolerated.
   private(set) var gaps: [PersistenceError] = []
 
   init(plan: SchemaPlan, catalog: FileCatalog, path: String, toleratesGaps: Bool = false) {
@@ -23,7 +23,7 @@ struct SchemaResolution {
     self.toleratesGaps = toleratesGaps
   }
 
-  /// The plan with the names that the file has.
+  /// Returns the plan with the names that the file has.
   mutating func resolve() throws(PersistenceError) -> SchemaPlan {
     var resolved = plan
     resolved.tables = []
@@ -39,7 +39,7 @@ struct SchemaResolution {
     return resolved
   }
 
-  /// What `body` finds, or `planned`, if the file lacks it and that is tolerated.
+  /// Returns the result of `body`, or `planned` if the file lacks it and that is tolerated.
   private mutating func tolerating<Found>(
     _ planned: Found,
     _ body: (inout SchemaResolution) throws(PersistenceError) -> Found
@@ -88,7 +88,7 @@ extension SchemaResolution {
     return resolved
   }
 
-  /// The name of a column; nil where the file does without it, and can be read all the same.
+  /// Returns the name of a column; nil if the file lacks it, but can be read without it.
   private mutating func name(
     of column: SchemaPlan.Column,
     in table: FileCatalog.Table,
@@ -133,7 +133,8 @@ extension SchemaResolution {
     return nil
   }
 
-  /// The one column whose name has a number of any entity before the name of a property: numbers change when files are migrated.
+  /// Returns the only column whose name consists of the number of any entity and the name of a property: numbers change
+  /// when files are migrated.
   private func only(in table: FileCatalog.Table, _ prefix: String, _ name: String) -> FileCatalog.Column? {
     let columns = table.columns { SQLiteName.hasForm($0, prefix: prefix, rest: name.uppercased()) }
     return columns.count == 1 ? columns[0] : nil
@@ -144,8 +145,8 @@ extension SchemaResolution {
     return plan.name(other).uppercased() == plan.name(slot).uppercased()
   }
 
-  /// Which of several columns that differ by a digit is meant: as they are planned where their types fit, or else the only way in which they
-  /// do. Nil where nothing is in doubt but a column is missing.
+  /// Resolves columns whose names differ only by a digit: uses the planned names if their types match, or else the only
+  /// assignment in which they do. Returns nil if there is no ambiguity, but a column is missing.
   private func nameAmongNamesakes(
     _ column: SchemaPlan.Column,
     _ namesakes: [SchemaPlan.Column],
@@ -192,8 +193,8 @@ extension SchemaResolution {
     return found?.name ?? refuse(planned, table)
   }
 
-  /// The table as planned; or else the one table that bears the names of the relationship and its inverse, by whichever of them it is
-  /// called and whatever numbers stand in it.
+  /// Returns the table as planned, or else the only table with the names of the relationship and its inverse, whichever
+  /// of them it is named after and whatever numbers it contains.
   private func found(_ planned: SchemaPlan.Join) throws(PersistenceError) -> SchemaPlan.Join? {
     if let table = catalog[planned.name], let join = exactly(planned, table) { return join }
     let names = [planned.relationship, planned.inverse].map { plan.name($0).uppercased() }
@@ -226,7 +227,7 @@ extension SchemaResolution {
     return planned.named(table.name, own.name, other.name)
   }
 
-  /// The column of a relationship: the one with the number of the entity where there are several.
+  /// Returns the column of a relationship: the one with the number of the entity if there are several.
   private func column(of number: Int, _ slot: PropertySlot, in table: FileCatalog.Table) -> FileCatalog.Column? {
     let name = plan.name(slot).uppercased()
     let columns = table.columns { SQLiteName.hasForm($0, prefix: "Z_", rest: name) }
@@ -245,7 +246,7 @@ extension SchemaPlan.Join {
 }
 
 extension String {
-  /// Without the digits at the end.
+  /// The text without the digits at its end.
   fileprivate var trimmingDigits: String {
     var text = self
     while text.last.map({ ("0"..."9").contains($0) }) == true { text.removeLast() }

@@ -6,33 +6,33 @@ import HeartwoodStore
 struct BatchTranslation {
   /// Finds the keys of the records.
   let keys: FetchStatement
-  /// Each counts records for which SQL and the framework may not agree: with any of them, the batch is not done.
+  /// Each counts records for which SQL and the framework may differ: if there are any, the batch is not carried out.
   private(set) var doubts: [FetchStatement] = []
-  /// What becomes of records that lose some to which their relationships led.
+  /// The changes of records whose relationships refer to deleted records.
   private(set) var unlinkedRecords: [UnlinkedRecords] = []
-  /// Changes or deletes the records.
+  /// Updates or deletes the records.
   private(set) var change: FetchStatement
 
-  /// Records that lose some to which their relationships led: they have a next version.
+  /// Records with a relationship that refers to deleted records: they get their next version.
   struct UnlinkedRecords {
-    /// The entity of all of them; nil where there may be several.
+    /// The entity of all these records; nil if there may be several.
     let entityOrdinal: Int?
-    /// The relationship by which they led to those.
+    /// The relationship that refers to the deleted records.
     let propertyOrdinal: Int
     let keys: FetchStatement
     let change: FetchStatement
   }
 
-  /// What gives a row its next version. Versions begin with 1.
+  /// The assignment that gives a row its next version. Versions begin with 1.
   private static let nextVersion = "Z_OPT = max(1, ifnull(Z_OPT, 0)) + 1"
 
-  /// - Parameter isAlone: whether the batch is about records of this entity alone.
-  /// - Throws: ``Untranslatable``, or what cannot be kept of a new value.
+  /// - Parameter isAlone: whether the batch concerns records of this entity only.
+  /// - Throws: ``Untranslatable``, or an error for a new value that cannot be kept.
   init(_ action: RecordBatch.Action, _ fetch: RecordFetch, isAlone: Bool, in schema: SQLiteSchema, path: String) throws
   {
     guard let placement = schema.placement(of: fetch.entity) else { throw Untranslatable() }
     if !isAlone, let plan = fetch.compiledPredicate {
-      // The records of one entity are changed before those of the next one are looked for.
+      // The records of one entity are changed before those of the next one are selected.
       let change = BatchReading(action, root: placement.rootNumber, in: schema)
       if change.isSeen(by: plan) { throw Untranslatable() }
     }
@@ -49,7 +49,7 @@ struct BatchTranslation {
   }
 }
 
-/// The records of one entity that a batch is about.
+/// The records of one entity in a batch.
 private struct BatchPart {
   let fetch: RecordFetch
   let placement: EntityPlacement
@@ -57,9 +57,9 @@ private struct BatchPart {
 
   private var table: String { SQLiteName.quoted(placement.tableName) }
 
-  /// A statement about the rows that meet the condition.
+  /// Returns a statement about the rows that meet the condition.
   ///
-  /// - Parameter prepare: translates what stands before the condition.
+  /// - Parameter prepare: translates the expressions before the condition.
   func statement<Prepared>(
     preparing prepare: (inout FetchTranslator, QueryScope) throws -> Prepared,
     _ text: (Prepared, QueryScope, _ condition: String) -> String
@@ -67,7 +67,7 @@ private struct BatchPart {
     var translator = FetchTranslator(schema: schema, strays: .passedOver)
     let scope = QueryScope(placement, alias: translator.alias())
     let prepared = try prepare(&translator, scope)
-    // What is joined to the row is not there where the row is changed.
+    // Tables that are joined to the row are not available in a statement that changes it.
     guard scope.joins.isEmpty else { throw Untranslatable() }
     let condition = try translator.condition(fetch.compiledPredicate, ofRecordsIn: scope)
     return try translator.statement(text(prepared, scope, condition))
@@ -77,7 +77,7 @@ private struct BatchPart {
     try statement(preparing: { _, _ in }, { text($1, $2) })
   }
 
-  /// The condition as it stands in a statement that changes the rows of the scope.
+  /// Returns the condition for a statement that changes the rows of the scope.
   private func condition(_ condition: String, _ scope: QueryScope) -> String {
     scope.joins.isEmpty ? condition : "\(scope.key) IN (SELECT \(scope.key) FROM \(scope.source) WHERE \(condition))"
   }
@@ -103,7 +103,7 @@ extension BatchPart {
     return (change, try assignments.filter { $0.expression.constant == nil }.map(doubt))
   }
 
-  /// The column of an attribute, and what it gets.
+  /// Returns the column of an attribute, and its new value.
   private func value(
     _ assignment: BatchAssignment,
     _ translator: inout FetchTranslator,
@@ -124,7 +124,7 @@ extension BatchPart {
     do {
       kept = try stored.value(value, place.storage)
     } catch {
-      // What the file has no place for is refused where there is a record that would get it.
+      // A value that the file cannot store is refused only if there is a record that would get it.
       throw Untranslatable()
     }
     let argument = StoredValue.argument(kept)
@@ -133,7 +133,7 @@ extension BatchPart {
     return (place.column, argument.place)
   }
 
-  /// A number that is computed of the attributes of the record itself.
+  /// Returns a number that is computed from the attributes of the record itself.
   private func number(
     _ assignment: BatchAssignment,
     _ translator: inout FetchTranslator,
@@ -148,7 +148,8 @@ extension BatchPart {
     return value.text
   }
 
-  /// Counts the records whose new value SQL has none for, or that does not fit, or that is computed of what is no number: what becomes of these is the framework's to say.
+  /// Counts the records whose new value SQL cannot compute, or that does not fit, or that is computed from a value that
+  /// is not a number: the framework decides how to handle these.
   private func doubt(_ assignment: BatchAssignment) throws -> FetchStatement {
     try statement { translator, scope in
       (
@@ -168,7 +169,7 @@ extension BatchPart {
     }
   }
 
-  /// Holds for a record one of whose values is not read as SQL computes with it.
+  /// Returns a condition that is true for a record with a value that SQL and reading interpret differently.
   private func oddity(of plan: CompiledExpression, _ scope: QueryScope) -> String {
     switch plan {
     case .property(_, let property):
@@ -191,7 +192,7 @@ extension BatchPart {
 }
 
 extension CompiledExpression {
-  /// Whether it is computed of constants and the attributes of the record itself.
+  /// Whether it is computed from constants and the attributes of the record itself.
   fileprivate var isOfOneRecord: Bool {
     switch self {
     case .constant: true
@@ -211,23 +212,23 @@ extension BatchPart {
     }
   }
 
-  /// What becomes of the records that relationships lead to.
+  /// Returns the changes of the records that relationships refer to.
   func unlinkedRecords(settingVersion version: String) throws -> [BatchTranslation.UnlinkedRecords] {
     try placement.properties.indices.compactMap { ordinal in
       switch placement.properties[ordinal] {
       case nil: return nil
       case .attribute(let place):
-        // The files with large data go one by one.
+        // Files with large data are removed one by one.
         if StoredValue.isExternal(place.storage) { throw Untranslatable() }
         return nil
       case .toOne(let place): return try unlinked(ordinal, place, settingVersion: version)
-      // Other rows lead to those that go.
+      // Other rows refer to the deleted ones.
       case .toMany, .join: throw Untranslatable()
       }
     }
   }
 
-  /// Nil where the other end does not know of it.
+  /// Returns nil if there is no inverse relationship.
   private func unlinked(
     _ ordinal: Int,
     _ place: ToOnePlacement,
@@ -260,14 +261,15 @@ extension BatchPart {
 
 // MARK: BatchReading
 
-/// Whether a condition may be answered otherwise for one record because a batch has changed or deleted another one of the same table.
+/// Determines whether the result of a condition for one record may change because a batch has changed or deleted
+/// another record of the same table.
 struct BatchReading {
   private let schema: SQLiteSchema
   private let rootNumber: Int
-  /// The ordinals of the attributes that get values; nil where records go.
+  /// The ordinals of the attributes that get values; nil if records are deleted.
   private let ordinals: Set<Int>?
 
-  /// - Parameter root: the number of the topmost entity of the records that the batch is about.
+  /// - Parameter root: the number of the root entity of the records in the batch.
   init(_ action: RecordBatch.Action, root: Int, in schema: SQLiteSchema) {
     self.schema = schema
     rootNumber = root
@@ -302,17 +304,17 @@ struct BatchReading {
     }
   }
 
-  /// Whether a property leads to many records of the table, of which some may be gone.
+  /// Returns whether a property refers to several records of the table, some of which may be deleted.
   private func isGathered(_ property: CompiledProperty) -> Bool {
     ordinals == nil && property.isToMany && isOfTable(property.destination)
   }
 
-  /// Whether a property is read of another record that may have got a value for it, or be gone.
+  /// Returns whether a property is read from another record that may have a new value for it, or be deleted.
   private func isRead(_ property: CompiledProperty, of base: CompiledExpression) -> Bool {
     isOfTable(base.reachedEntity) && ordinals?.contains(property.ordinal) != false
   }
 
-  /// Whether the records of an entity are in the table; so it is where the entity is not known.
+  /// Returns whether the records of an entity are in the table; true if the entity is not known.
   private func isOfTable(_ ordinal: Int?) -> Bool {
     guard let ordinal else { return true }
     return schema.entities[ordinal]?.rootNumber == rootNumber
@@ -320,7 +322,7 @@ struct BatchReading {
 }
 
 extension CompiledExpression {
-  /// The ordinal of the entity at the end of a path; nil for what is no path.
+  /// The ordinal of the entity at the end of a path; nil if it is not a path.
   fileprivate var reachedEntity: Int? {
     if case .property(_, let property) = self { property.destination } else { nil }
   }

@@ -4,12 +4,13 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// The statement that inserts records of one entity, bound from columns without a value in between.
+/// The statement that inserts records of one entity. Its arguments are bound directly from columns, without
+/// intermediate values.
 struct InsertStatement {
   private enum Source {
     case attribute(ordinal: Int, AttributeStorage)
     case toOne(ordinal: Int)
-    /// The number of the entity that a to-one relationship leads to.
+    /// The number of the entity of a to-one relationship's destination.
     case destination(ordinal: Int)
   }
 
@@ -59,9 +60,9 @@ struct InsertStatement {
       sqlite3_clear_bindings(raw)
     }
     for group in groups {
-      // What is bound points into the group, which is held until the row is inserted.
+      // The bound pointers refer to the group, which is kept until the row is inserted.
       try withExtendedLifetime(group) {
-        // What a relationship leads to is reached once for all rows.
+        // The references of a relationship are accessed once for all rows.
         let references = group.columns.map(\.references)
         for row in 0..<group.rowCount {
           try bind(row, of: group, references, raw)
@@ -128,7 +129,7 @@ extension InsertStatement {
     }
   }
 
-  /// What the column of a to-one relationship, or the one beside it, gets.
+  /// Returns the value for the column of a to-one relationship, or for the one beside it.
   private func number(_ source: Source, _ references: ReferenceColumn, _ row: Int) -> Int64? {
     if case .destination = source {
       return schema.entities[references.entityOrdinal(row)].map { Int64($0.number) }
@@ -145,7 +146,7 @@ extension InsertStatement {
     }
   }
 
-  /// What knows the values of a property, and names it where one cannot be kept.
+  /// Returns the writer for the values of a property, which names it if a value cannot be kept.
   private func storedValue(_ ordinal: Int) -> StoredValue {
     StoredValue(placement.entity.name, placement.entity.properties[ordinal].name, path)
   }
@@ -155,7 +156,7 @@ extension InsertStatement {
     number.isNaN ? try storedValue(ordinal).number(number) : number
   }
 
-  /// The row is one of the group's, and the view is the group's, which is held.
+  /// The row must be one of the group's, and the view must belong to the group, which is kept.
   @inline(__always)
   private func bind(
     _ view: ColumnView,
@@ -202,11 +203,11 @@ extension InsertStatement {
     _ statement: SQLiteStatement
   ) throws {
     if bytes.count > StoredValue.greatestLength, !StoredValue.isExternal(storage) {
-      // SQLite would bind nothing.
+      // Otherwise SQLite would bind nothing.
       try storedValue(ordinal).checkLength(bytes.count)
     }
     switch storage {
-    // What has no byte may have no address, which would mean that it has no value.
+    // Empty data may have no address, and a null address would mean that there is no value.
     case .text where bytes.isEmpty, .uri where bytes.isEmpty: sqlite3_bind_text(statement, index, "", 0, Self.transient)
     case .text, .uri:
       let text = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
@@ -222,7 +223,7 @@ extension InsertStatement {
     }
   }
 
-  /// Lets SQLite copy the bytes before the call returns.
+  /// Makes SQLite copy the bytes before the call returns.
   private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
   private static func bindCopy(_ bytes: UnsafeRawBufferPointer, _ index: CInt, _ statement: SQLiteStatement) {
@@ -232,25 +233,26 @@ extension InsertStatement {
 
 // MARK: DeferredIndexes
 
-/// The indexes of an empty table, taken away while it is filled with many rows, and made of all rows at once: that is quicker than to keep
-/// them up row by row, and the more so the less the rows are in their order.
+/// The indexes of an empty table, dropped while many rows are inserted, and created for all rows at once afterwards:
+/// that is faster than updating them row by row, especially if the rows are not in their order.
 struct DeferredIndexes {
-  /// With fewer rows it is not worth it.
+  /// The minimum number of rows for which this is worthwhile.
   private static let leastRowCount = 1 << 14
 
-  /// The statements that make them.
+  /// The statements that create the indexes.
   private let statements: [String]
 
-  /// Takes away the indexes of a table that gets `rowCount` rows, where it has none yet. The caller has begun a transaction.
+  /// Drops the indexes of a table that gets `rowCount` rows, if it has none yet. The caller must have begun a
+  /// transaction.
   init(of table: String, for rowCount: Int, _ db: Database) throws {
     guard rowCount >= Self.leastRowCount, try Self.isEmpty(table, db) else {
       statements = []
       return
     }
-    // What SQLite has made for itself, to keep a column unique, has no statement.
+    // Indexes that SQLite created itself, to keep a column unique, have no statement.
     let query = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL"
     let indexes = try Row.fetchAll(db, sql: query, arguments: [table]).compactMap { row in
-      // In a file that somebody has tampered with, either may be no text.
+      // In a file that was tampered with, either may not be text.
       String.fromDatabaseValue(row[0]).flatMap { name in String.fromDatabaseValue(row[1]).map { (name, $0) } }
     }
     for (name, _) in indexes { try db.execute(sql: "DROP INDEX \(SQLiteName.quoted(name))") }
@@ -261,7 +263,7 @@ struct DeferredIndexes {
     try Row.fetchOne(db, sql: "SELECT 1 FROM \(SQLiteName.quoted(table)) LIMIT 1") == nil
   }
 
-  /// Makes the indexes again.
+  /// Creates the indexes again.
   func restore(_ db: Database) throws {
     for statement in statements { try db.execute(sql: statement) }
   }

@@ -4,17 +4,17 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Writes the changes of one save into the tables of a file, within a transaction.
+/// Writes the changes of one save to the tables of a file, within a transaction.
 ///
-/// The column of a to-one relationship says who belongs to whom, so its inverse to-many relationship writes the order only. What a
-/// relationship between many and many gains and loses is told by the records before the save.
+/// The column of a to-one relationship contains the owner, so its inverse only writes the order. The changes of a
+/// many-to-many relationship are computed from the records before the save.
 struct RecordWriter {
   let schema: SQLiteSchema
   /// The records before the changes.
   let contents: StoreContents
   let path: String
   let db: Database
-  /// What happens to the files with large data.
+  /// The changes to the files with large data.
   let externals: ExternalChanges
 
   func write(_ changes: ChangeSet) throws {
@@ -23,7 +23,7 @@ struct RecordWriter {
     for update in updates { try vacate(update) }
     for insertion in changes.byColumn.insertions { try insert(insertion, changes.byColumn.scopes) }
     for update in updates { try self.update(update) }
-    // Relationships come last: their other ends are there then.
+    // Relationships come last, because their destinations exist then.
     for update in updates { try release(update) }
     for insertion in changes.byColumn.insertions { try link(insertion, changes.byColumn.scopes) }
     for update in updates { try link(update) }
@@ -38,7 +38,7 @@ struct RecordWriter {
     try SQLiteKey.key(reference, path: path)
   }
 
-  /// Runs a statement that is made once for all calls with the same text.
+  /// Runs a statement that is prepared once for all calls with the same text.
   func execute(_ text: String, _ arguments: StatementArguments) throws {
     try db.cachedStatement(sql: text).execute(arguments: arguments)
   }
@@ -90,7 +90,7 @@ extension RecordWriter {
     }
   }
 
-  /// The keys of the records that a relationship leads to.
+  /// Returns the keys of the records that a relationship refers to.
   func keys(_ value: PropertyValue) throws(PersistenceError) -> [Int64] {
     guard case .toMany(let ids) = value else { return [] }
     var keys: [Int64] = []
@@ -102,8 +102,8 @@ extension RecordWriter {
 // MARK: Updates and deletions
 
 extension RecordWriter {
-  /// Gives up the values that must be unique of a record that is to have others: another record may take them over in the same save, and
-  /// the file's own index compares row by row.
+  /// Clears the unique values of a record that gets other ones: another record may take them over in the same save, and
+  /// the file's own index is checked row by row.
   private func vacate(_ update: RecordUpdate) throws {
     let entity = update.objectID.entity
     let unique = Set(entity.uniquenessConstraints.flatMap(\.self))
@@ -144,7 +144,7 @@ extension RecordWriter {
     }
   }
 
-  /// The columns that hold a value of a property, with what they get; none for a to-many relationship.
+  /// Returns the columns that contain a value of a property, with their new values; empty for a to-many relationship.
   private func columnValues(
     _ value: PropertyValue,
     _ ordinal: Int,
@@ -177,7 +177,7 @@ extension RecordWriter {
     try forEachRelationship(of: update) { writer, old, new, key in try writer.replace(old, by: new, ofOwner: key) }
   }
 
-  /// Calls `body` with the keys to which each to-many relationship led that changes, and with those to which it is to lead.
+  /// Calls `body` for each changed to-many relationship, with the keys of its previous and of its new destinations.
   private func forEachRelationship(
     of update: RecordUpdate,
     where isMeant: (RelationshipWriter) -> Bool = { _ in true },
@@ -198,7 +198,7 @@ extension RecordWriter {
     }
   }
 
-  /// Notes the file that the value of a property is in before the row changes.
+  /// Notes the file that contains the value of a property before the row changes.
   private func noteExternalFile(_ property: PropertyPlacement?, _ key: Int64, _ placement: EntityPlacement) throws {
     guard case .attribute(let place) = property, StoredValue.isExternal(place.storage),
       let name = try ExternalNames.name(in: place.column, ofRow: key, of: placement.tableName, db)

@@ -3,11 +3,11 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Values of one attribute as SQLite keeps them.
+/// Converts values of one attribute to the form in which SQLite stores them.
 struct StoredValue {
-  /// How Core Data writes the decimal number that is none.
+  /// The text that Core Data writes for a decimal number that is NaN.
   static let noNumber = "NaN"
-  /// SQLite, as it is usually built, takes no more bytes for a value.
+  /// The maximum number of bytes of a value in a usual build of SQLite.
   static let greatestLength = 1_000_000_000
 
   private let entity: String
@@ -20,9 +20,10 @@ struct StoredValue {
     self.path = path
   }
 
-  /// What the column gets.
+  /// Returns the value for the column.
   ///
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` for a decimal number that a real does not hold, and for what is no number.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` for a decimal number that a real cannot represent, for a real
+  ///   or a date that is NaN, and for a value that is too long.
   func value(_ value: PropertyValue, _ storage: AttributeStorage) throws -> (any DatabaseValueConvertible)? {
     switch value {
     case .null, .toOne, .toMany: nil
@@ -41,7 +42,8 @@ struct StoredValue {
     }
   }
 
-  /// The place in a statement for what a column gets, and what is handed over for it: a text that is handed over as such ends at its first zero.
+  /// Returns the expression for a column's value in a statement, and its argument: a text that is passed as text would
+  /// end at its first zero.
   static func argument(
     _ value: (any DatabaseValueConvertible)?
   ) -> (place: String, value: (any DatabaseValueConvertible)?) {
@@ -58,7 +60,7 @@ struct StoredValue {
     return value
   }
 
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where SQLite takes no value of so many bytes.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if SQLite does not accept a value of so many bytes.
   func checkLength(_ length: Int) throws(PersistenceError) {
     guard length > Self.greatestLength else { return }
     throw PersistenceError(
@@ -69,7 +71,7 @@ struct StoredValue {
     )
   }
 
-  /// A real, which must be a number: SQLite takes any other for NULL.
+  /// Returns a real, which must not be NaN: SQLite would store it as NULL.
   @inline(__always)
   func number(_ number: Double) throws(PersistenceError) -> Double {
     if number.isNaN { throw notANumber }
@@ -85,7 +87,7 @@ struct StoredValue {
     )
   }
 
-  /// The real that stands for `number`, as Core Data keeps decimal numbers.
+  /// Returns the real that represents `number`, as Core Data stores decimal numbers.
   func real(_ number: Decimal) throws(PersistenceError) -> Double {
     if let real = Double(number.description), Decimal(string: "\(real)") == number { return real }
     throw PersistenceError(

@@ -107,7 +107,7 @@ extension FileFormat {
   /// Returns nil: files of this type contain no model.
   public func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? { nil }
 
-  /// Returns the result of ``readModel(from:options:)``, and nil if that throws.
+  /// Returns the result of `readModel(from:options:)`, and nil if that throws.
   public func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
     // try?: a model that cannot be read is not a sound one.
     try? readModel(from: file, options: options)

@@ -3,18 +3,20 @@ import HeartwoodStore
 
 /// The numbers of the format that `Formats/Binary/README.md` specifies.
 enum BinaryFormat {
-  /// No text file begins so, and a transfer that changes line ends or clears the highest bits shows at once.
+  /// No text file begins with this, and a transfer that changes line ends or clears the highest bits is detected at
+  /// once.
   static let magic: [UInt8] = [0x89, 0x48, 0x57, 0x42, 0x0D, 0x0A, 0x1A, 0x0A]
-  /// The magic from its end to its beginning.
+  /// The bytes of the magic in reverse order.
   static let endMagic: [UInt8] = magic.reversed()
-  /// How a binary store of Apple's Core Data begins.
+  /// The first bytes of a binary store of Apple's Core Data.
   static let coreDataMagic = Array("CoreData".utf8)
 
   /// The version from which on the directory may end with a history; in this one it does.
   static let versionWithHistory: UInt32 = 2
-  /// The version from which on the metadata have an area of their own, and flags tell whether there is a history. It is written.
+  /// The version from which on the metadata has an area of its own, and flags show whether there is a history. This
+  /// version is written.
   static let versionWithMetadataArea: UInt32 = 3
-  /// The newest version that is read.
+  /// The newest version that can be read.
   static let readerVersion: UInt32 = 3
 
   static let headerLength = 64
@@ -24,10 +26,10 @@ enum BinaryFormat {
 
   static let metadataSection = 0
   static let modelSection = 1
-  /// The sections that belong to no table.
+  /// The number of sections that belong to no table.
   static let commonSectionCount = 2
 
-  /// How many zeros follow `length` bytes that begin at a multiple of ``alignment``.
+  /// Returns the number of zeros after `length` bytes that begin at a multiple of ``alignment``.
   static func paddingLength(_ length: Int) -> Int { -length & (alignment - 1) }
 
   static let zeros = [UInt8](repeating: 0, count: alignment)
@@ -35,11 +37,11 @@ enum BinaryFormat {
 
 // MARK: BinaryFault
 
-/// Says what is wrong with a file, and where.
+/// Makes errors for faults of a file, with their place.
 struct BinaryFault: Sendable {
   let path: String
 
-  /// The file is not what was once written.
+  /// Returns the error for a file that was damaged since it was written.
   func corrupt(
     _ what: String,
     at offset: Int,
@@ -54,17 +56,17 @@ struct BinaryFault: Sendable {
     )
   }
 
-  /// The file is no binary store of ours.
+  /// Returns the error for a file that is not a Heartwood binary store.
   func malformed(_ problem: String) -> PersistenceError {
     PersistenceError(.fileMalformed, problem, context: context(at: 0))
   }
 
-  /// The file is a store that this library does not read.
+  /// Returns the error for a store that this library cannot read.
   func unsupported(_ problem: String, recovery: PersistenceError.Recovery, at offset: Int) -> PersistenceError {
     PersistenceError(.fileFormatUnsupported, problem, recovery: recovery, context: context(at: offset))
   }
 
-  /// The file is whole, and does not fit the model that it is opened with.
+  /// Returns the error for an intact file that does not fit the model it is opened with.
   func incompatible(_ problem: String, entity: String, property: String? = nil) -> PersistenceError {
     PersistenceError(
       .modelIncompatible,
@@ -81,15 +83,15 @@ struct BinaryFault: Sendable {
 
 // MARK: BinaryEntityMap
 
-/// Which entity of the model each place in a file's list of tables stands for. A model may list its entities in another order
+/// Maps each place in a file's list of tables to an entity of the model. A model may list its entities in another order
 /// than the one that the file was written with, and still be the same model.
 struct BinaryEntityMap: Sendable {
-  /// Stands for an entity that the model does not have. No relationship may lead there.
+  /// Represents an entity that the model does not have. No relationship may refer to it.
   static let unknownOrdinal = UInt32.max
 
   /// The ordinal in the model of each table's entity.
   let ordinals: [UInt32]
-  /// Whether a place in the file is the ordinal in the model, so that columns can be used as they lie.
+  /// Whether each place in the file is the ordinal in the model, so that columns can be used as they are.
   let isIdentity: Bool
 
   init(_ directory: BinaryDirectory, model: ManagedObjectModel) {
@@ -99,7 +101,7 @@ struct BinaryEntityMap: Sendable {
     isIdentity = ordinals.enumerated().allSatisfy { $0.offset == Int($0.element) }
   }
 
-  /// A copy of places in the file, each replaced by the ordinal in the model. Bytes may be anything.
+  /// Returns a copy of places in the file, each replaced by the ordinal in the model. The bytes may be invalid.
   func ordinals(ofIndices indices: ByteSlice) -> ByteSlice {
     let result = GrowableBytes(capacity: indices.count)
     for place in stride(from: 0, to: indices.count - 3, by: 4) {

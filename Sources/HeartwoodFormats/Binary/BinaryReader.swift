@@ -1,7 +1,7 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Makes the tables of a store out of a file, in place: the columns are the file's own bytes.
+/// Makes the tables of a store from a file, in place: the columns are the file's own bytes.
 struct BinaryReader {
   private let file: BinaryFile
   private let model: ManagedObjectModel
@@ -15,7 +15,7 @@ struct BinaryReader {
     self.entityMap = BinaryEntityMap(file.directory, model: model)
   }
 
-  /// The tables that hold records, and what to remember of them until the next save.
+  /// Returns the tables that have records, and what is kept of them for the next save.
   func read() throws(PersistenceError) -> (tables: [NodeTable], memory: BinarySaveMemory) {
     var tables: [NodeTable] = []
     var memory = BinarySaveMemory()
@@ -70,14 +70,14 @@ struct BinaryReader {
   }
 }
 
-/// Which column of a file's table is which property of the model.
+/// Maps the columns of a file's table to the properties of the model.
 struct BinaryColumnOrder: Sendable {
   /// The place of the column of each property, by ordinal; nil for those that no store keeps.
   let places: [Int?]
   /// The ordinal of the property of each column, by place.
   let ordinals: [Int]
 
-  /// - Throws: ``PersistenceError/Code/modelIncompatible`` where columns and properties differ.
+  /// - Throws: ``PersistenceError/Code/modelIncompatible`` if columns and properties differ.
   init(
     _ table: BinaryDirectory.Table,
     entity: EntityDescription,
@@ -109,7 +109,7 @@ struct BinaryColumnOrder: Sendable {
     }
   }
 
-  /// The order of those columns that are properties of the model with the type that the file has, whatever else there is.
+  /// Maps those columns that are properties of the model with the type in the file, and ignores all others.
   init(matching table: BinaryDirectory.Table, entity: EntityDescription) {
     var places = [Int?](repeating: nil, count: entity.properties.count)
     var ordinals: [Int] = []
@@ -124,6 +124,6 @@ struct BinaryColumnOrder: Sendable {
     self.ordinals = ordinals
   }
 
-  /// Whether columns lie in the order of the properties.
+  /// Whether the columns are in the order of the properties.
   var isIdentity: Bool { zip(ordinals, ordinals.dropFirst()).allSatisfy { $0 < $1 } }
 }

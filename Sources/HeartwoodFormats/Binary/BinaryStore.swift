@@ -1,13 +1,14 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// The store whose file is columns of values, used as they lie: `Formats/Binary` specifies it.
+/// A store whose file consists of columns of values, used in place: `Formats/Binary` specifies it.
 ///
-/// Opening maps the file and reads its directory, so it costs the same for any number of records; the records of an entity are
-/// checked as a whole before the first one is read. A save writes the whole file; metadata that are set without opening it are
-/// written where they stand. The file must not be written in place by others while it is open; replacing it is safe.
+/// Opening maps the file and reads its directory, so it costs the same for any number of records; the records of an
+/// entity are checked as a whole before the first one is read. A save writes the whole file; metadata that is set
+/// without opening it is overwritten in place. Other processes must not write to the file in place while it is open;
+/// replacing it is safe.
 public final class BinaryStore: AtomicStore, StoreClass {
-  /// What the store can do: everything that an atomic store can.
+  /// Declares support for everything that an atomic store can do.
   public static let typeDescription = StoreTypeDescription(
     type: .binary,
     displayName: "Heartwood binary store",
@@ -25,7 +26,7 @@ public final class BinaryStore: AtomicStore, StoreClass {
 
   /// Makes a store for the file of `setup`.
   ///
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where there is no file.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if there is no file.
   public init(_ setup: StoreSetup) throws {
     guard let path = setup.path else {
       throw PersistenceError(
@@ -38,11 +39,11 @@ public final class BinaryStore: AtomicStore, StoreClass {
     self.path = path
   }
 
-  /// Maps the file and makes tables that lie in it.
+  /// Maps the file and makes tables that use its bytes.
   ///
-  /// - Throws: ``PersistenceError/Code/fileCorrupt`` with the offset of what is wrong,
-  ///   ``PersistenceError/Code/fileFormatUnsupported``, ``PersistenceError/Code/modelIncompatible``. What is wrong with records
-  ///   shows when their table is verified.
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` with the offset of the fault,
+  ///   ``PersistenceError/Code/fileFormatUnsupported``, ``PersistenceError/Code/modelIncompatible``. Faults of records
+  ///   are found when their table is verified.
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     let file = try BinaryFile(file)
     loader.metadata = try file.metadata()
@@ -53,9 +54,10 @@ public final class BinaryStore: AtomicStore, StoreClass {
     loader.attachment = memory
   }
 
-  /// Writes the whole file, with columns straight from memory. It is of format version 3; files of versions 1 and 2 are read.
+  /// Writes the whole file, with columns straight from memory. It has format version 3; files of versions 1 and 2 can
+  /// be read.
   ///
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where a value could not be read back.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if a value could not be read back.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     let memory = contents.attachment as? BinarySaveMemory ?? BinarySaveMemory()
     contents.attachment = try BinaryWriter(contents, memory: memory, path: path).write(to: output)
@@ -65,7 +67,7 @@ public final class BinaryStore: AtomicStore, StoreClass {
 // MARK: Without opening
 
 extension BinaryStore {
-  /// Whether a file that begins with `prefix` is a binary store of Heartwood's.
+  /// Returns whether a file that begins with `prefix` is a binary store of Heartwood's.
   public static func recognizes(prefix: [UInt8]) -> Bool { prefix.starts(with: BinaryFormat.magic) }
 
   /// Reads the metadata. It costs the same for any number of records.
@@ -73,8 +75,9 @@ extension BinaryStore {
     try BinaryFile(file).metadata()
   }
 
-  /// What to write over the metadata: they are there twice, and one of them is whole at every time. Nil where the identifier changes, where
-  /// the new metadata are of another order of length, and for files of versions 1 and 2: these are written anew.
+  /// Returns patches for the metadata: the file has two copies, and one of them is intact at all times. Nil if the
+  /// identifier changes, if the new metadata needs an area of another length, and for files of versions 1 and 2: these
+  /// are written anew.
   public static func metadataPatches(
     _ metadata: StoreMetadata,
     in file: StoreInput,
@@ -100,36 +103,36 @@ extension BinaryStore {
 
 // MARK: BinarySaveMemory
 
-/// What the groups of a store look like in its file, kept from one save to the next, so that only what has changed is checked
+/// The images of a store's groups in its file, kept from one save to the next, so that only what has changed is checked
 /// and hashed again.
 struct BinarySaveMemory: Sendable {
-  /// By the identity of a group. An image holds its group, so the identity is not given to another one.
+  /// The images by the identity of a group. An image holds its group, so the identity is not given to another one.
   private var images: [ObjectIdentifier: BinaryGroupImage] = [:]
-  /// By the identity of a page, which its image holds.
+  /// The images by the identity of a page, which they hold.
   private var pages: [ObjectIdentifier: BinaryHistoryImage] = [:]
 
   init() {}
 
-  /// The images of the groups that `contents` have, and not of those that were put together to be written; and those of the
-  /// pages of the history.
+  /// Keeps the images of the groups in `contents`, and not of those that were put together to be written; and those of
+  /// the pages of the history.
   init(_ images: [BinaryGroupImage], _ pages: [BinaryHistoryImage], of contents: StoreContents) {
     let groups = Set(contents.tables.flatMap { $0.groups.map(ObjectIdentifier.init) })
     for image in images where groups.contains(ObjectIdentifier(image.group)) { note(image) }
     for image in pages { note(image) }
   }
 
-  /// The image of `group`, where it was written or read before.
+  /// Returns the image of `group`, if it was written or read before.
   func image(of group: RowGroup) -> BinaryGroupImage? { images[ObjectIdentifier(group)] }
 
-  /// The image of `page`, where it was written or read before.
+  /// Returns the image of `page`, if it was written or read before.
   func image(of page: HistoryPage) -> BinaryHistoryImage? { pages[ObjectIdentifier(page)] }
 
   mutating func note(_ image: BinaryHistoryImage) {
     pages[ObjectIdentifier(image.page)] = image
   }
 
-  /// Notes the pages of a history that was read from `file`. Their checksums have not been held against their bytes yet; no save
-  /// begins before that is done.
+  /// Adds the pages of a history that was read from `file`. Their checksums have not been verified yet; no save begins
+  /// before that is done.
   mutating func note(_ history: StoreHistory?, in file: BinaryFile) {
     guard let history, let first = file.directory.history?.firstSection else { return }
     for (place, page) in history.pages.enumerated() {
@@ -141,8 +144,8 @@ struct BinarySaveMemory: Sendable {
     images[ObjectIdentifier(image.group)] = image
   }
 
-  /// Notes a group that was read from `file`. Its checksums have not been held against its bytes yet; no save begins before
-  /// that is done.
+  /// Adds a group that was read from `file`. Its checksums have not been verified yet; no save begins before that is
+  /// done.
   mutating func note(
     _ group: RowGroup,
     _ entry: BinaryDirectory.Group,

@@ -21,14 +21,14 @@ struct BinaryWriter {
     self.grouping = grouping
   }
 
-  /// Writes the file and returns what to remember of it until the next save.
+  /// Writes the file and returns what is kept of it for the next save.
   func write(to output: StoreOutput) throws -> BinarySaveMemory {
     let images = try images()
     let metadata = BinaryMetadataArea.encoded(try contents.metadata.binaryJSON(path: path))
     let model = ByteSlice(copying: try contents.model.encoded())
     let pages = historyPages()
     let parts =
-      // The metadata have checksums of their own, so that they can be written over.
+      // The metadata has checksums of its own, so that it can be overwritten.
       [.init(bytes: metadata, checksum: 0), BinaryGroupImage.Part(bytes: model, checksum: XXH64.hash(model))]
       + images.flatMap { $0.flatMap(\.parts) } + pages.map(\.part)
     try output.write(header.encoded)
@@ -48,7 +48,7 @@ struct BinaryWriter {
     }
   }
 
-  /// The pages of the history; only those that are new are hashed.
+  /// Returns the images of the history's pages; only those that are new are hashed.
   private func historyPages() -> [BinaryHistoryImage] {
     let pages = contents.history?.pages ?? []
     return pages.map { memory.image(of: $0) ?? BinaryHistoryImage($0, checksum: XXH64.hash($0.content)) }
@@ -89,7 +89,7 @@ struct BinaryWriter {
 // MARK: Images
 
 extension BinaryWriter {
-  /// The images of each table's groups, indexed by entity ordinal. Made on all processors.
+  /// Returns the images of each table's groups, indexed by entity ordinal. Made on all processors.
   private func images() throws -> [[BinaryGroupImage]] {
     try contents.tables.map { table in
       let groups = try grouping.groups(of: table)
@@ -118,7 +118,7 @@ extension EntityDescription {
 }
 
 extension StoreMetadata {
-  /// The text that the file has of the metadata.
+  /// Returns the JSON text of the metadata in the file.
   func binaryJSON(path: String?) throws(PersistenceError) -> Data {
     do {
       return try json()
@@ -136,7 +136,7 @@ extension StoreMetadata {
 
 // MARK: BinaryGroupImage
 
-/// What a group of rows looks like in a file: its entry in the directory, and the bytes of its sections.
+/// The image of a group of rows in a file: its entry in the directory, and the bytes of its sections.
 struct BinaryGroupImage: Sendable {
   struct Part: Sendable {
     let bytes: ByteSlice
@@ -149,11 +149,12 @@ struct BinaryGroupImage: Sendable {
 }
 
 extension BinaryGroupImage {
-  /// The image of a group without deleted rows, whose columns have the shape of the format. O(bytes), for the checksums.
+  /// Makes the image of a group without deleted rows, whose columns have the form that the format requires. O(bytes),
+  /// for the checksums.
   ///
   /// - Parameters:
-  ///   - ordinals: the properties that are kept.
-  ///   - entityCount: how many entities the model has.
+  ///   - ordinals: the stored properties.
+  ///   - entityCount: the number of entities in the model.
   init(_ group: RowGroup, ordinals: [Int], entityCount: Int) {
     var builder = BinaryImageBuilder(entityCount: entityCount)
     builder.append(group.references)
@@ -171,7 +172,7 @@ extension BinaryGroupImage {
   }
 }
 
-/// Puts the sections of a group in the order that the format has.
+/// Builds the sections of a group in the order of the format.
 private struct BinaryImageBuilder {
   private let entityCount: Int
   private(set) var parts: [BinaryGroupImage.Part] = []
@@ -212,10 +213,11 @@ private struct BinaryImageBuilder {
     return entry
   }
 
-  /// The place of an entity's table. Where no record is named, the entity may be one that the model does not have.
+  /// Returns the place of an entity's table. A placeholder without a record may have an entity that the model does not
+  /// have.
   private func index(ofEntity ordinal: UInt32) -> UInt32 { ordinal < entityCount ? ordinal : 0 }
 
-  /// The places of the tables, as they lie in memory where the model has all of the entities. O(bytes).
+  /// Returns the places of the tables: the bytes in memory if the model has all of the entities. O(bytes).
   private func indices(ofEntities ordinals: ByteSlice) -> ByteSlice {
     func ordinal(at place: Int) -> UInt32 {
       ordinals.unsafeBytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)
@@ -229,7 +231,7 @@ private struct BinaryImageBuilder {
 }
 
 extension RowGroup {
-  /// The versions, or nil where all are 1.
+  /// The versions, or nil if all are 1.
   fileprivate var writtenVersions: ByteSlice? {
     switch versions {
     case .same(1): return nil
@@ -244,7 +246,7 @@ extension RowGroup {
 }
 
 extension RecordColumn {
-  /// The validity bits, or nil where every row has a value, or where rows always have one.
+  /// The validity bits, or nil if every row has a value, or if rows of this kind always have one.
   fileprivate var writtenValidity: ByteSlice? {
     guard kind != .toMany, let validity else { return nil }
     let bytes = validity.bytes.unsafeBytes
@@ -258,7 +260,7 @@ extension RecordColumn {
 
 // MARK: BinaryHistoryImage
 
-/// What a page of the history looks like in a file: its bytes as they are, and their checksum.
+/// The image of a page of the history in a file: its bytes as they are, and their checksum.
 struct BinaryHistoryImage: Sendable {
   let page: HistoryPage
   private let checksum: UInt64

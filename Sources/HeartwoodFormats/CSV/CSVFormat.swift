@@ -2,7 +2,7 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// The bytes of which the form consists.
+/// The bytes that have a meaning in the format.
 enum CSVFormat {
   static let identifierMark = UInt8(ascii: "#")
   static let quote = UInt8(ascii: "\"")
@@ -12,19 +12,19 @@ enum CSVFormat {
   static let lineFeed = UInt8(ascii: "\n")
   static let carriageReturn = UInt8(ascii: "\r")
   static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-  /// Separators that a file may show without the layout naming them, the likeliest first.
+  /// Separators that are detected in a file even if the layout does not contain them, the most likely first.
   static let detectableSeparators = [comma, UInt8(ascii: ";"), tab]
-  /// Those that a file is tried for before one that has `separator` is found to have it.
+  /// Returns the separators that are tried before a file is found to have `separator`.
   static func separatorsTried(before separator: UInt8) -> ArraySlice<UInt8> {
     detectableSeparators.firstIndex(of: separator).map { detectableSeparators[..<$0] } ?? []
   }
 
-  /// What values other than texts are written with, and what has a meaning of its own.
+  /// The bytes that occur in values other than texts, or have a meaning of their own.
   static let reservedBytes = Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-.:/='%# \"".utf8)
-  /// The longest record that is read or written, so that places in it fit into 31 bits.
+  /// The greatest length of a record that is read or written, so that places in it fit into 31 bits.
   static let maximumRecordLength = 1 << 30
 
-  /// What makes a text begin or end with white space.
+  /// Returns whether a text that begins or ends with the byte begins or ends with white space.
   static func isWhiteSpace(_ byte: UInt8) -> Bool {
     byte == space || (tab...carriageReturn).contains(byte)
   }
@@ -32,17 +32,18 @@ enum CSVFormat {
 
 // MARK: CSVWord
 
-/// Eight bytes of text at once.
+/// Works on eight bytes of text at once.
 enum CSVWord {
   static let length = 8
   static var highestBits: UInt64 { 0x8080_8080_8080_8080 }
   private static var ones: UInt64 { 0x0101_0101_0101_0101 }
 
-  /// A word of eight times the same byte.
+  /// Returns a word with eight times the same byte.
   @inline(__always)
   static func repeated(_ byte: UInt8) -> UInt64 { UInt64(byte) &* ones }
 
-  /// The bytes of `text` from `offset` on, of which there are fewer than eight, and zeros above them. No byte behind the text is read.
+  /// Returns the bytes of `text` from `offset` on, of which there are fewer than eight, and zeros above them. Reads no
+  /// byte after the text.
   @inline(__always)
   static func last(of text: UnsafeRawBufferPointer, from offset: Int) -> UInt64 {
     let count = text.count &- offset
@@ -64,7 +65,8 @@ enum CSVWord {
     return (difference &- ones) & ~difference
   }
 
-  /// Not 0 where `word` has a quote, a line feed, a carriage return or a separator. Then the lowest bit tells the first one.
+  /// Returns a number that is not 0 if `word` has a quote, a line feed, a carriage return or a separator. Its lowest
+  /// bit then marks the first one.
   @inline(__always)
   static func specials(_ word: UInt64, separator: UInt64) -> UInt64 {
     (candidates(word, separator) | candidates(word, repeated(CSVFormat.lineFeed))
@@ -72,13 +74,13 @@ enum CSVWord {
       & highestBits
   }
 
-  /// Not 0 where `word` has a quote. Then the lowest bit tells the first one.
+  /// Returns a number that is not 0 if `word` has a quote. Its lowest bit then marks the first one.
   @inline(__always)
   static func quotes(_ word: UInt64) -> UInt64 {
     candidates(word, repeated(CSVFormat.quote)) & highestBits
   }
 
-  /// Not 0 where `word` has a quote or a line feed. Then the lowest bit tells the first one.
+  /// Returns a number that is not 0 if `word` has a quote or a line feed. Its lowest bit then marks the first one.
   @inline(__always)
   static func quotesAndLineFeeds(_ word: UInt64) -> UInt64 {
     (candidates(word, repeated(CSVFormat.quote)) | candidates(word, repeated(CSVFormat.lineFeed))) & highestBits
@@ -87,16 +89,16 @@ enum CSVWord {
 
 // MARK: CSVReferenceText
 
-/// References as text.
+/// Reads and writes references as text.
 ///
-/// A UUID or a number stands for itself. A string has an apostrophe before it, unless the layout allows bare strings; then only
-/// those have one that would read as something else.
+/// A UUID or a number is written as it is. A string is written after an apostrophe, unless the layout allows bare
+/// strings; then only strings that could be read as another reference have one.
 struct CSVReferenceText: Sendable {
   private static let apostrophe = UInt8(ascii: "'")
 
   let allowsBareStrings: Bool
 
-  /// The reference that `text` stands for, or nil where it stands for none.
+  /// Returns the reference that `text` represents, or nil if it represents none.
   func reference(_ text: UnsafeRawBufferPointer) -> ReferenceID? {
     if allowsBareStrings { return ReferenceID(text: String(decoding: text, as: UTF8.self)) }
     if text.count == UUIDText.length, let base = text.baseAddress, let uuid = UUIDText.uuid(base) {
@@ -107,7 +109,7 @@ struct CSVReferenceText: Sendable {
     return .integer(number)
   }
 
-  /// Whether any text of 36 bytes that reads as a UUID is one.
+  /// Whether every text of 36 bytes that has the form of a UUID is read as one.
   var takesEveryUUID: Bool { !allowsBareStrings }
 
   func text(_ reference: ReferenceID) -> String {
@@ -118,16 +120,16 @@ struct CSVReferenceText: Sendable {
 
 // MARK: CSVReferenceList
 
-/// The references of a to-many relationship in one field, with a space between them. What would be taken for more than one, and
-/// the percent sign, is written as a percent sign and two hexadecimal digits.
+/// The references of a to-many relationship in one field, separated by spaces. Bytes that would separate a reference,
+/// and the percent sign, are written as a percent sign and two hexadecimal digits.
 struct CSVReferenceList: Sendable {
   private static let percent = UInt8(ascii: "%")
-  /// The text of the string of no bytes, which otherwise has none where bare strings are allowed.
+  /// The text of the empty string, which otherwise has none if bare strings are allowed.
   private static let emptyString = "'"
 
   let references: CSVReferenceText
 
-  /// The references, or nil where one of them cannot be read.
+  /// Returns the references, or nil if one of them cannot be read.
   func references(_ text: UnsafeRawBufferPointer) -> [ReferenceID]? {
     var result: [ReferenceID] = []
     for item in text.split(separator: CSVFormat.space) {
@@ -159,7 +161,7 @@ struct CSVReferenceList: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Control characters too, so that a list never begins or ends with white space or breaks a line.
+  /// Control characters are encoded too, so that a list never begins or ends with white space or breaks a line.
   private static func needsEncoding(_ byte: UInt8) -> Bool {
     byte <= CSVFormat.space || byte == percent || byte == 0x7F
   }

@@ -4,12 +4,12 @@ import Synchronization
 
 /// Reads the records of a file into groups of rows, on all processors.
 ///
-/// The file is cut into parts of equal size. Each is read from its first line on, on the guess that this line does not begin
-/// inside quotes. Afterwards the parts are put together in order; one whose guess was wrong, because it does not begin where the
-/// one before it ended, is read again.
+/// The file is divided into parts of equal size. Each is read from its first line on, assuming that this line does not
+/// begin inside quotes. Afterwards the parts are joined in order; a part for which the assumption was wrong, because it
+/// does not begin at the end of the one before it, is read again.
 struct CSVReader {
   static let defaultChunkSize = 1 << 22
-  /// So much that the places in it, and in the longest record that may begin in it, fit into 31 bits.
+  /// Places in it, and in the longest record that may begin in it, fit into 31 bits.
   static let greatestChunkSize = 1 << 29
 
   let file: StoreInput
@@ -53,7 +53,7 @@ struct CSVReader {
     return start..<min(start + chunkSize, file.size)
   }
 
-  /// What each part holds on the guess above; nil where there is none.
+  /// Parses each part on the assumption above; nil for parts without a line.
   private func parsedChunks() throws -> [CSVChunkParser.Chunk?] {
     let count = chunkCount
     let next = Mutex(0)
@@ -89,7 +89,7 @@ struct CSVReader {
 // MARK: Duplicates
 
 extension CSVReader {
-  /// Makes sure that no two records of `table`, which was read from the file, have the same reference.
+  /// Checks that no two records of `table`, which was read from the file, have the same reference.
   func checkReferences(_ table: NodeTable) throws(PersistenceError) {
     guard let duplicate = table.firstDuplicate() else { return }
     let first = try place(of: duplicate.first, in: table)
@@ -104,7 +104,7 @@ extension CSVReader {
     throw try CSVLocator(file: file).error(fault, entity: schema.entity)
   }
 
-  /// Where the reference of a record stands in the file.
+  /// Returns the place in the file of a record's reference.
   private func place(of row: RowID, in table: NodeTable) throws(PersistenceError) -> Int {
     let index = table.groups[..<row.group].reduce(row.row) { $0 + $1.rowCount }
     var scanner = CSVRecordScanner(file: file, from: preamble.dataOffset)

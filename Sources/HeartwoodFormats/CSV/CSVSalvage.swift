@@ -1,15 +1,15 @@
 import HeartwoodModel
 public import HeartwoodStore
 
-/// Reads the records of a damaged file that are sound: after one that is not, it goes on with the next line.
+/// Reads the undamaged records of a damaged file: after one that cannot be read, it continues with the next line.
 ///
-/// Sound parts are read in blocks, which become smaller where something is wrong, so that no part is read many times.
+/// Undamaged parts are read in blocks, which become smaller if there is a fault, so that no part is read many times.
 struct CSVSalvage {
   private static let smallestBlock = 1 << 12
   private static let largestBlock = 1 << 20
-  /// So long may a record be that is looked at again and again where quotes are broken.
+  /// The length up to which a record is read again and again if quotes are broken.
   private static let usualRecordLength = 1 << 20
-  /// How many longer ones are followed to their end.
+  /// The number of longer records that are followed to their end.
   private static let mostLongRecords = 64
 
   private let file: StoreInput
@@ -41,7 +41,7 @@ struct CSVSalvage {
       let end = min(position + block, file.size)
       if !salvage.isUnsound(position..<end) {
         let chunk = try parser.parse(from: position, before: end)
-        // The last record may go on into a part that must not be believed.
+        // The last record may extend into a part that must not be trusted.
         if chunk.fault == nil, !salvage.isUnsound(position..<max(chunk.end, position)) {
           groups += chunk.groups
           position = max(chunk.end, position + 1)
@@ -59,7 +59,7 @@ struct CSVSalvage {
     return try NodeTable(entity: schema.entity, joining: groups)
   }
 
-  /// Takes the records that begin in a block one by one, and returns where the next one begins.
+  /// Reads the records that begin in a block one by one, and returns the place at which the next one begins.
   private mutating func takeRecords(from start: Int, before end: Int) throws -> Int {
     var position = start
     while position < end {
@@ -75,7 +75,7 @@ struct CSVSalvage {
     return position
   }
 
-  /// Notes a record that is not sound, and returns where the next line begins that may be one.
+  /// Notes a record that cannot be read, and returns the place of the next line that may be one.
   private mutating func leaveOutRecord(at start: Int, _ chunk: CSVChunkParser.Chunk?) throws -> Int {
     let end = try self.end(ofRecordAt: start)
     let line = try lines.line(of: start)
@@ -97,8 +97,8 @@ struct CSVSalvage {
     return end
   }
 
-  /// Where a record ends whose quotes can be followed, or else its first line. In a part that must not be believed, that is the first line
-  /// behind it.
+  /// Returns the end of a record if its quotes can be followed, or else of its first line. In a part that must not be
+  /// trusted, that is the first line after it.
   private mutating func end(ofRecordAt start: Int) throws -> Int {
     if let unsound = salvage.unsoundRanges.first(where: { $0.upperBound > start }),
       try unsound.lowerBound < self.lineEnd(from: start)
@@ -116,7 +116,7 @@ struct CSVSalvage {
     return try lineEnd(from: start)
   }
 
-  /// Where the line ends, line feed included, that the byte at `start` is in.
+  /// Returns the end of the line with the byte at `start`, line feed included.
   private func lineEnd(from start: Int) throws -> Int {
     var position = start
     while position < file.size {
@@ -127,7 +127,8 @@ struct CSVSalvage {
     return file.size
   }
 
-  /// Tells that the file may have been cut short, where its last line has no end; and that its last field may have been, where it was taken.
+  /// Reports that the file may have been truncated, if its last line has no end; and its last field too, if the record
+  /// was used.
   private mutating func noteUnendedLine() throws {
     guard let last = try file.bytes(from: file.size - 1, count: 1).first, last != CSVFormat.lineFeed else { return }
     let start = try lastLineStart()
@@ -165,7 +166,7 @@ struct CSVSalvage {
   }
 }
 
-/// Counts lines up to places that ascend.
+/// Counts lines up to ascending places.
 private struct CSVLineCounter {
   private static let blockSize = 1 << 16
 
@@ -177,7 +178,7 @@ private struct CSVLineCounter {
     self.file = file
   }
 
-  /// The line that the byte at `offset` is in, counted from 1.
+  /// Returns the line with the byte at `offset`, counted from 1.
   mutating func line(of offset: Int) throws(PersistenceError) -> Int {
     if offset < position { (position, line) = (0, 1) }
     while position < offset {
@@ -191,8 +192,8 @@ private struct CSVLineCounter {
 }
 
 extension CSVStore: SalvagingStore {
-  /// Reads line by line: a record that cannot be read is left out, and the next line is tried. The format has no checksums, so a changed
-  /// letter of a text is not noticed.
+  /// Reads line by line: a record that cannot be read is left out, and the next line is tried. The format has no
+  /// checksums, so a changed letter of a text is not noticed.
   public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
     let preamble = try preamble(file, salvage)
     salvage.loader.metadata.identifier = preamble.identifier

@@ -1,16 +1,17 @@
 import HeartwoodModel
 public import HeartwoodStore
 
-/// Records of one entity as text, a line for each: `Formats/CSV` is the specification.
+/// A store with the records of one entity as text, a line for each: `Formats/CSV` is the specification.
 ///
 ///     #D35CF030-1EC1-4667-9666-70C8247A1010
 ///     1, insertCurrent, 2, 2016-09-17 18:15:00 +0000, E899556C-BE1A-42A3-A634-F8411915C05F
 ///
-/// The first line is the store's identifier. What the columns are follows from the model or from a ``Layout``. A save keeps the
-/// bytes of every line whose record did not change, unless it becomes the first one and would mislead readers about the others.
+/// The first line is the store's identifier. The columns follow from the model or from a ``Layout``. A save keeps the
+/// bytes of every line whose record did not change, unless it becomes the first one and would make readers detect
+/// another separator.
 ///
-/// A CSV file holds no metadata but the identifier, no dates outside of the years 1 to 9999 (``PersistenceError/Code/valueUnsupported``),
-/// and no record longer than 1 GiB.
+/// A CSV file holds no metadata but the identifier, no dates outside of the years 1 to 9999
+/// (``PersistenceError/Code/valueUnsupported``), and no record longer than 1 GiB.
 public final class CSVStore: AtomicStore, StoreClass {
   /// Type `CSV`, files named `*.csv`: one entity, every type of attribute, references of every kind, no metadata of the user.
   public static let typeDescription = StoreTypeDescription(
@@ -32,18 +33,18 @@ public final class CSVStore: AtomicStore, StoreClass {
 
   /// Makes a store for the one entity of `setup` that is not abstract.
   ///
-  /// - Throws: an error that says what is wrong with the ``Layout``, or why the entity cannot be kept.
+  /// - Throws: an error that describes the fault in the ``Layout``, or the reason why the entity cannot be kept.
   public init(_ setup: StoreSetup) throws {
     schema = try CSVSchema(setup)
     chunkSize = min(max(1, setup.options[.csvChunkSize]), CSVReader.greatestChunkSize)
   }
 
-  /// Whether the file begins with a number sign and a UUID.
+  /// Returns whether the file begins with a number sign and a UUID.
   public static func recognizes(prefix: [UInt8]) -> Bool {
     CSVIdentifierLine.begins(prefix)
   }
 
-  /// Reads the first line.
+  /// Reads the identifier from the first line.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     StoreMetadata(identifier: try CSVIdentifierLine.read(file).identifier, storeType: .csv)
   }
@@ -59,12 +60,12 @@ public final class CSVStore: AtomicStore, StoreClass {
     loader.setTable(table)
   }
 
-  /// Refuses dates, URIs and decimal numbers that would not come back from their text. O(records).
+  /// Refuses dates, URIs and decimal numbers that could not be read back from their text. O(records).
   public func validate(_ contents: StoreContents) throws {
     try CSVContentsCheck(schema: schema).check(contents.table(of: schema.entity))
   }
 
-  /// Writes the file; lines of records that did not change are copied from the one that is replaced. O(bytes).
+  /// Writes the file; lines of records that did not change are copied from the file that is replaced. O(bytes).
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     let table = contents.table(of: schema.entity)
     if let previous, let preamble = previous.contents.attachment as? CSVPreamble {
@@ -87,7 +88,7 @@ public final class CSVStore: AtomicStore, StoreClass {
 // MARK: Form
 
 extension CSVStore {
-  /// Names the dialect of the file in the layout: separators, quotes, ends of lines, header row and byte order mark.
+  /// Stores the dialect of the file in the layout: separators, quotes, ends of lines, header row and byte order mark.
   public static func options(
     _ options: StoreOptions,
     keepingFormOf file: StoreInput,
@@ -103,7 +104,7 @@ extension CSVStore {
 }
 
 extension CSVDialect {
-  /// The same with all that an author of a layout can set.
+  /// The same dialect with everything that an author of a layout can set.
   fileprivate var named: CSVStore.Dialect {
     var dialect = CSVStore.Dialect()
     dialect.separator = separator

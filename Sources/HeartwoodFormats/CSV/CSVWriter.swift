@@ -4,13 +4,13 @@ import HeartwoodStore
 
 /// Writes records as lines: all of them, or the changed ones into a copy of the file that is replaced.
 struct CSVWriter {
-  /// A guess at the length of a line, to reserve memory.
+  /// An estimate of the length of a line, to reserve memory.
   private static let typicalLineLength = 100
 
   let schema: CSVSchema
   let dialect: CSVDialect
 
-  /// Writes a new file, and returns what stands before its records.
+  /// Writes a new file, and returns the part before its records.
   func write(_ table: NodeTable, identifier: UUID, to output: StoreOutput) throws -> CSVPreamble {
     let mark = dialect.hasByteOrderMark ? CSVFormat.byteOrderMark : []
     let firstLines = [CSVIdentifierLine.text(of: identifier) + padding] + (dialect.hasHeader ? [header] : [])
@@ -29,7 +29,7 @@ struct CSVWriter {
   }
 
   private var padding: String {
-    // Others are not read as padding.
+    // Other separators are not read as padding.
     guard dialect.padsFirstLine, CSVFormat.detectableSeparators.contains(dialect.separator) else { return "" }
     return String(repeating: Character(Unicode.Scalar(dialect.separator)), count: max(0, schema.columns.count - 1))
   }

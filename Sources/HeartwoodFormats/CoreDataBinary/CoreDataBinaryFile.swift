@@ -2,22 +2,22 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// The 64 bytes that a file begins with: numbers with their highest byte first.
+/// The first 64 bytes of a file: big-endian numbers.
 struct CoreDataBinaryHeader: Sendable, Hashable {
   static let magic = Array("CoreData".utf8)
   static let length = 64
-  /// The only version that any file has.
+  /// The only version that is known.
   static let version: UInt32 = 1
 
-  /// What Core Data calls the version of the form, as its XML files do in decimal digits.
+  /// Core Data's version of the format, as its XML files contain it in decimal digits.
   var formVersion: UInt32 = 0x0804_0800
   /// The greatest key that a record has had.
   var greatestKey: Int64 = 0
   /// Eight bytes that are 0 in all files; they stay as they are.
   var remainder: UInt64 = 0
-  /// Where the metadata are, in bytes of the file.
+  /// The place of the metadata, in bytes of the file.
   var metadata = 0..<0
-  /// Where the records are, in bytes of the file.
+  /// The place of the records, in bytes of the file.
   var records = 0..<0
 
   init() {}
@@ -89,7 +89,7 @@ struct CoreDataBinaryHeader: Sendable, Hashable {
 
 // MARK: CoreDataBinaryWords
 
-/// The keys and classes of which the archives consist.
+/// The keys and classes in the archives.
 enum CoreDataBinaryWords {
   static let metadata = "metadata"
   static let mapData = "mapData"
@@ -102,17 +102,17 @@ enum CoreDataBinaryWords {
   static let entityName = "NSEntityName"
   static let attributeValues = "NSAttributeValues"
   static let relatedNodes = "NSRelatedNodes"
-  /// What a record is called that is not called by its key. Core Data does not look for it.
+  /// The reference of a record that differs from its key. Core Data ignores it.
   static let reference = "HeartwoodReference"
-  /// The least number that no record has had, beside the records. Core Data does not look for it.
+  /// The least number that no record has had, stored beside the records. Core Data ignores it.
   static let nextNumber = "HeartwoodNextReferenceNumber"
 
-  /// Deleted records to which relationships still lead, if their references differ from their keys: arrays of a key, the name of an entity and
-  /// a reference. Core Data does not look for it.
+  /// Deleted records that relationships still refer to, if their references differ from their keys: arrays of a key,
+  /// the name of an entity and a reference. Core Data ignores it.
   static let missingRecords = "HeartwoodMissingRecords"
 
   static let storeType = "NSStoreType"
-  /// What Core Data calls the type.
+  /// Core Data's name for the type.
   static let storeTypeName = "Binary"
   static let identifier = "NSStoreUUID"
   static let hashes = "NSStoreModelVersionHashes"
@@ -127,8 +127,8 @@ enum CoreDataBinaryWords {
 struct CoreDataBinaryForm: Sendable {
   var header = CoreDataBinaryHeader()
   var metadata = CoreDataMetadata.Form()
-  /// Values of the metadata of classes that are not known, as archives of their own.
+  /// Values of the metadata whose classes are not known, as archives of their own.
   var foreignMetadata: [String: Data] = [:]
-  /// How many values the records of an entity have in the file, by the entity's name.
+  /// The number of values of an entity's records in the file, by the entity's name.
   var valueCounts: [String: Int] = [:]
 }

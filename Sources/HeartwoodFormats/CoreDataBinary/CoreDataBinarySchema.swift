@@ -1,7 +1,7 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Where the values of the entities of a model stand in a file: attributes by position, relationships by name.
+/// The places of values in a file for the entities of a model: attributes by position, relationships by name.
 struct CoreDataBinarySchema: Sendable {
   struct Relationship: Sendable {
     let name: String
@@ -14,18 +14,19 @@ struct CoreDataBinarySchema: Sendable {
   /// An entity that has records of its own.
   struct Entity: Sendable {
     let description: EntityDescription
-    /// The ordinal of the attribute at each position; nil if the model has none.
+    /// The ordinal of the attribute at each position; nil for positions that the model does not have.
     let attributes: [Int?]
-    /// The same with the transient attributes in their places, which have no values; nil if there are none.
+    /// The same with the transient attributes, which have no values; nil if there are none.
     let attributesWithTransients: [Int?]?
     let relationships: [Relationship]
     let relationshipsByName: [String: Int]
 
     var name: String { description.name }
-    /// How many values a record has: one for each attribute, and a null for each relationship.
+    /// The number of values of a record: one for each attribute, and a null for each relationship.
     var valueCount: Int { attributes.count + relationships.count }
 
-    /// The ordinals of the attributes of a record with so many values; nil if no record of this entity has so many.
+    /// Returns the ordinals of the attributes of a record with so many values; nil if no record of this entity has so
+    /// many.
     func attributes(ofValueCount count: Int) -> [Int?]? {
       if (attributes.count...valueCount).contains(count) { return attributes }
       if let all = attributesWithTransients, (all.count...(all.count + relationships.count)).contains(count) {
@@ -37,7 +38,7 @@ struct CoreDataBinarySchema: Sendable {
 
   let entities: [Entity]
   private let placesByName: [String: Int]
-  /// Whether positions are told by the names that a recovered model gives to attributes.
+  /// Whether positions follow from the names that a recovered model gives to attributes.
   let isRecovered: Bool
 
   init(_ model: ManagedObjectModel, entities kept: [EntityDescription]) {
@@ -50,7 +51,7 @@ struct CoreDataBinarySchema: Sendable {
     )
   }
 
-  /// The place of the entity called `name`, of those that have records of their own.
+  /// Returns the place of the entity called `name` among those that have records of their own.
   func place(ofEntity name: String) -> Int? { placesByName[name] }
 
   private static func entity(
@@ -74,7 +75,7 @@ struct CoreDataBinarySchema: Sendable {
     )
   }
 
-  /// The attributes of the topmost entity by name, then those that the next one adds by name, and so on.
+  /// Returns the attributes of the topmost entity by name, then those that the next one adds by name, and so on.
   private static func attributeOrder(of entity: EntityDescription) -> [Int] {
     let line = sequence(first: entity, next: \.superentity).reversed()
     func depth(_ ordinal: Int) -> Int {
@@ -87,7 +88,7 @@ struct CoreDataBinarySchema: Sendable {
       .map(\.ordinal)
   }
 
-  /// The order in which names also enter version hashes.
+  /// Compares names in the order in which they enter version hashes.
   private static func precedes(_ left: String, _ right: String) -> Bool {
     left.utf8.lexicographicallyPrecedes(right.utf8)
   }
@@ -126,16 +127,16 @@ struct CoreDataBinarySchema: Sendable {
 
 // MARK: CoreDataBinaryNames
 
-/// What a recovered model calls attributes, of which a file has the positions alone.
+/// The names of attributes in a recovered model, for which a file contains only the positions.
 enum CoreDataBinaryNames {
   private static let prefix = "attribute"
   /// No entity has as many attributes: a name with a greater number is none of these.
   static let mostPositions = 1 << 16
 
-  /// `attribute1` for the first position, which is 0.
+  /// Returns `attribute1` for the first position, which is 0.
   static func attribute(atPosition position: Int) -> String { "\(prefix)\(position + 1)" }
 
-  /// The position of an attribute of that name; nil if the name is another's.
+  /// Returns the position of an attribute of that name; nil if it is another name.
   static func position(ofAttribute name: String) -> Int? {
     guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)), (1...mostPositions).contains(number),
       attribute(atPosition: number - 1) == name

@@ -1,14 +1,15 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// The store whose file is Core Data's binary one, `NSBinaryStoreType`: `Formats/CoreDataBinary` describes it, and says what is Core Data's and
-/// what is an addition.
+/// A store with the file format of Core Data's binary store, `NSBinaryStoreType`: `Formats/CoreDataBinary` describes
+/// it, and distinguishes the format of Core Data from the additions of Heartwood.
 ///
-/// A file has the values of attributes by position, and their names in no place: it is read with the model that it was written with. A model
-/// that is made of the records (``inferModel(from:options:)``) is good for looking and converting.
+/// A file contains the values of attributes by position, without their names: it is read with the model that it was
+/// written with. A model that is made from the records (``inferModel(from:options:)``) is suitable for looking and
+/// converting.
 ///
-/// The file is read in place and written as a whole. As long as records are called by positive numbers, no two by the same, it has
-/// nothing in its records that Core Data does not write there.
+/// The file is read in place and written as a whole. As long as the references of records are different positive
+/// numbers, the records in the file contain nothing that Core Data does not write.
 public final class CoreDataBinaryStore: AtomicStore, StoreClass {
   /// Type `CoreDataBinary`, files of any name: everything that an atomic store can.
   public static let typeDescription = StoreTypeDescription(
@@ -35,8 +36,9 @@ public final class CoreDataBinaryStore: AtomicStore, StoreClass {
 
   /// Reads the file, each value from its place into a column. O(bytes).
   ///
-  /// - Throws: ``PersistenceError/Code/fileMalformed`` with the byte, and ``PersistenceError/Code/modelIncompatible`` if the records have other
-  ///   attributes or relationships than the model; with the entity, the property and the record as far as they are known.
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` with the byte, and ``PersistenceError/Code/modelIncompatible``
+  ///   if the records have other attributes or relationships than the model; with the entity, the property and the
+  ///   record as far as they are known.
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     let region = try file.file.mapped().region
     let head = try CoreDataBinaryHead(file, region)
@@ -53,7 +55,7 @@ public final class CoreDataBinaryStore: AtomicStore, StoreClass {
     loader.attachment = form
   }
 
-  /// Refuses keys of the metadata that are Core Data's, and metadata that could not be read again.
+  /// Refuses metadata with keys of Core Data's, and metadata that could not be read back.
   public func validate(_ contents: StoreContents) throws {
     try CoreDataMetadata.validate(contents.metadata.userInfo, storeType: .coreDataBinary)
     _ = try PropertyListData.binary(.dictionary(contents.metadata.userInfo))
@@ -61,7 +63,8 @@ public final class CoreDataBinaryStore: AtomicStore, StoreClass {
 
   /// Writes the file. O(bytes).
   ///
-  /// - Throws: ``PersistenceError/Code/storeReadOnly`` if the model was made of the records of the file that is to be replaced.
+  /// - Throws: ``PersistenceError/Code/storeReadOnly`` if the model was made from the records of the file that is to be
+  ///   replaced.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     if let previous { try checkIsOfModel(previous.contents.metadata) }
     let form = contents.attachment as? CoreDataBinaryForm ?? CoreDataBinaryForm()
@@ -69,7 +72,7 @@ public final class CoreDataBinaryStore: AtomicStore, StoreClass {
     contents.attachment = form
   }
 
-  /// Refuses to write a file with a model that was made of its records.
+  /// Refuses to write a file with a model that was made from its records.
   private func checkIsOfModel(_ metadata: StoreMetadata) throws(PersistenceError) {
     guard setup.isRecovered(of: metadata) else { return }
     throw PersistenceError(
@@ -86,7 +89,7 @@ public final class CoreDataBinaryStore: AtomicStore, StoreClass {
 // MARK: Without opening
 
 extension CoreDataBinaryStore {
-  /// Whether the file begins with the header of a binary store of Core Data.
+  /// Returns whether the file begins with the header of a binary store of Core Data.
   public static func recognizes(prefix: [UInt8]) -> Bool { prefix.starts(with: CoreDataBinaryHeader.magic) }
 
   /// Reads the metadata without the records.
@@ -94,13 +97,13 @@ extension CoreDataBinaryStore {
     try CoreDataBinaryHead(file).metadata
   }
 
-  /// Reads the model that is kept in the metadata; nil if there is none, as in files that Core Data made, or if another program has since
-  /// written the file with another model.
+  /// Reads the model in the metadata; nil if there is none, as in files that Core Data wrote, or if another program has
+  /// since written the file with another model.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     try CoreDataMetadata.model(try CoreDataBinaryHead(file).members)
   }
 
-  /// The version in the header, and what Core Data calls the version of the form.
+  /// Reads the version in the header, and Core Data's version of the format.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
     "\(CoreDataBinaryHeader.version), \(try CoreDataBinaryHeader(file).formVersion)"
   }

@@ -3,7 +3,8 @@ import HeartwoodStore
 
 /// Reads property lists, binary or XML, into values.
 package struct ArchiveReader {
-  /// How many bytes texts, data and keys may take in any case, and for each byte of the file: each is copied wherever it stands.
+  /// The number of bytes that texts, data and keys may take in any case, and for each byte of the file: each is copied
+  /// wherever it occurs.
   private static let leastBytes = 64 << 20
   private static let expansion = 4
 
@@ -102,7 +103,7 @@ extension ArchiveReader {
 }
 
 extension ArchiveValue {
-  /// Copies the value out of the bytes of a file; nil if it is text that is not UTF-16.
+  /// Copies the value from the bytes of a file; nil if it is text that is not UTF-16.
   init?(_ scalar: PropertyListScalar) {
     switch scalar {
     case .boolean(let flag): self = .boolean(flag)
@@ -121,9 +122,9 @@ extension BinaryPropertyList {
   private static let nullMarker: UInt8 = 0x00
   private static let referenceMarker: UInt8 = 0x80
 
-  /// The value of an object that only archives have: nothing, or a reference; nil for another object.
+  /// Returns the value of an object that only archives have: a null, or a reference; nil for another object.
   func archiveMark(_ number: Int) throws(PropertyListFault) -> ArchiveValue? {
-    // The offset of an object is before the trailer, so that a width of at most 16 bytes behind it is in the slice.
+    // The offset of an object is before the trailer, so that a width of at most 16 bytes after it is in the slice.
     let (offset, bytes) = (try offset(number), slice.unsafeBytes)
     if bytes[offset] == Self.nullMarker { return .null }
     guard bytes[offset] & 0xF0 == Self.referenceMarker else { return nil }

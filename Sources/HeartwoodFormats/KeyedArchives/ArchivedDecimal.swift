@@ -1,11 +1,12 @@
 package import HeartwoodFoundation
 import HeartwoodModel
 
-/// A decimal number as `NSDecimalNumber` archives it: its digits as units of 16 bits, least first, and the power of ten by which they count.
+/// A decimal number as `NSDecimalNumber` archives it: its digits as units of 16 bits, the least significant one first,
+/// and the power of ten by which they are multiplied.
 package struct ArchivedDecimal {
   /// The greatest number of units.
   package static let mostUnits = 8
-  /// The order of bytes, as Foundation calls it, that has the least one first.
+  /// Foundation's number for the little-endian byte order.
   private static let littleEndian = 1
 
   private let units: [UInt16]
@@ -13,8 +14,8 @@ package struct ArchivedDecimal {
   private let isNegative: Bool
 
   /// - Parameters:
-  ///   - length: How many of the units count; nil means all.
-  ///   - byteOrder: The order of bytes as Foundation calls it; nil means the one that has the least one first.
+  ///   - length: The number of units that are used; nil means all.
+  ///   - byteOrder: Foundation's number for the byte order; nil means little-endian.
   /// - Returns: Nil if these are no number.
   package init?(mantissa: [UInt8], exponent: Int, length: Int?, isNegative: Bool, byteOrder: Int?) {
     guard (-128...127).contains(exponent), mantissa.count.isMultiple(of: 2), mantissa.count <= Self.mostUnits * 2 else {
@@ -56,12 +57,12 @@ package struct ArchivedDecimal {
     return "\(isNegative ? "-" : "")\(number)e\(exponent)"
   }
 
-  /// The number; nil if a decimal number has no room for it. A negative one without digits stands for what is not a number.
+  /// The number; nil if a decimal number has no room for it. A negative one without digits represents a NaN.
   package var decimal: Decimal? {
     isNegative && units.allSatisfy { $0 == 0 } ? .nan : NumberText.decimal(text)
   }
 
-  /// What stands in the archived object.
+  /// The members of the archived object.
   package var members: [String: ArchiveValue] {
     let length = units.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
     let bytes = units.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }

@@ -1,28 +1,29 @@
 package import HeartwoodFoundation
 
-/// A graph of objects as `NSKeyedArchiver` lays it out in a property list: a list of objects that lead to each other by number.
+/// A graph of objects in the layout of `NSKeyedArchiver` in a property list: a list of objects that refer to each other
+/// by number.
 ///
-/// Nothing of it is ever made an instance of the class that it names: it is read as data. Objects may lead to one another many
-/// times, so how many steps may be taken is bounded; afterwards the archive seems to be empty and says so.
+/// No instance of the classes in the archive is ever created: it is read as data. Objects may refer to one another many
+/// times, so the number of steps is limited; after that the archive appears to be empty, and ``isExhausted`` is true.
 package final class KeyedArchive {
   package static let archiver = "NSKeyedArchiver"
   private static let mostSteps = 20_000_000
 
   fileprivate let objects: [ArchiveValue]
   private let top: [String: ArchiveValue]
-  /// How many steps may still be taken; negative once one could not be.
+  /// The number of steps that may still be taken; negative after one that was not allowed.
   package private(set) var stepsLeft: Int
 
-  /// Whether more has been asked for than a sound archive can hold, so that what was read is not whole.
+  /// Whether more has been requested than a valid archive can contain, so that the result is incomplete.
   package var isExhausted: Bool { stepsLeft < 0 }
 
-  /// Counts steps; whether they may be taken.
+  /// Counts steps, and returns whether they may be taken.
   fileprivate func take(_ count: Int) -> Bool {
     stepsLeft -= count
     return !isExhausted
   }
 
-  /// - Parameter steps: how many may be taken; nil means as many as a model needs.
+  /// - Parameter steps: the number of steps that may be taken; nil means as many as a model needs.
   package init(_ bytes: [UInt8], steps: Int? = nil) throws(ArchiveError) {
     stepsLeft = steps ?? Self.mostSteps
     guard case .dictionary(let members) = try ArchiveReader.value(of: bytes),
@@ -33,7 +34,7 @@ package final class KeyedArchive {
     self.top = top
   }
 
-  /// The object that the archive was made of; nil where it names none.
+  /// The object that the archive was made from; nil if it contains none.
   package var root: ArchiveNode? { self["root"] }
 
   /// The object that was archived under `key`.
@@ -48,11 +49,11 @@ package struct ArchiveNode {
   private static let classKey = "$class"
 
   package let value: ArchiveValue
-  /// The number of the object; nil for a value that stands in an object itself.
+  /// The number of the object; nil for a value that is stored in an object itself.
   package let number: Int?
   private let archive: KeyedArchive
 
-  /// The value, or the object that it refers to; nil where that is nothing, or not there.
+  /// Makes a node for the value, or for the object that it refers to; nil if that is a null, or missing.
   fileprivate init?(_ value: ArchiveValue, in archive: KeyedArchive) {
     if case .reference(let number) = value {
       guard archive.objects.indices.contains(number) else { return nil }
@@ -67,7 +68,7 @@ package struct ArchiveNode {
     }
   }
 
-  /// What the object has under `key`, if anything.
+  /// The value of the object under `key`, if there is one.
   package subscript(key: String) -> ArchiveNode? {
     guard case .dictionary(let members) = value, archive.take(1) else { return nil }
     return members[key].flatMap { ArchiveNode($0, in: archive) }
@@ -99,7 +100,7 @@ extension ArchiveNode {
 
   package var isTrue: Bool { (integer ?? 0) != 0 }
 
-  /// What is in an array or a set; empty for another object.
+  /// The elements of an array or a set; empty for another object.
   package var items: [ArchiveNode] {
     guard case .array(let values)? = arrayValue, archive.take(values.count) else { return [] }
     return values.compactMap { ArchiveNode($0, in: archive) }
@@ -116,7 +117,7 @@ extension ArchiveNode {
     return self["NS.objects"]?.value
   }
 
-  /// What is in a dictionary, in the order of the archive; empty for another object.
+  /// The members of a dictionary, in the order of the archive; empty for another object.
   package var members: [(key: String, value: ArchiveNode)] {
     if let mapping = self["searchMapping"] { return pairs(mapping["keys"], self["values"]) }
     return pairs(self["NS.keys"], self["NS.objects"])
@@ -137,7 +138,7 @@ extension ArchiveNode {
 
 // MARK: ArchiveValue
 
-/// A value of a property list, with the references by which keyed archives lead from object to object.
+/// A value of a property list, including the references between the objects of keyed archives.
 package indirect enum ArchiveValue: Sendable {
   case null
   case boolean(Bool)
@@ -153,18 +154,18 @@ package indirect enum ArchiveValue: Sendable {
 }
 
 extension ArchiveValue {
-  /// How deep values may be nested in a single object of an archive; objects lead to each other by number.
+  /// The greatest depth of values nested in a single object of an archive; objects refer to each other by number.
   package static let deepestNesting = 32
-  /// How many values an archive may have, those that stand in several places counted for each.
+  /// The greatest number of values in an archive; values that occur in several places are counted for each.
   package static let mostValues = 4_000_000
 }
 
-/// Why a file is no keyed archive that is read here.
+/// The reason why a file is not a keyed archive that can be read.
 package struct ArchiveError: Error {
   package let message: String
-  /// Where in a binary file, in bytes.
+  /// The offset in a binary file, in bytes.
   package var offset: Int?
-  /// Where in an XML file, from 1.
+  /// The line in an XML file, from 1.
   package var line: Int?
 
   package init(message: String, offset: Int? = nil, line: Int? = nil) {
@@ -176,10 +177,10 @@ package struct ArchiveError: Error {
 
 // MARK: ArchivedClass
 
-/// A class by which an archive calls an object, with those that it inherits from.
+/// The class of an object in an archive, with the classes that it inherits from.
 package struct ArchivedClass: Hashable, Sendable {
   package let name: String
-  /// From the next one up to the last.
+  /// The superclasses, from the nearest one up to the last.
   package let ancestors: [String]
 
   package init(_ name: String, _ ancestors: String...) {

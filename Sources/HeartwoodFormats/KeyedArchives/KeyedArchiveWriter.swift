@@ -1,7 +1,7 @@
 import HeartwoodFoundation
 
-/// Puts together a graph of objects as `NSKeyedArchiver` lays it out in a property list: a list of objects that lead to each other by
-/// number.
+/// Builds a graph of objects in the layout of `NSKeyedArchiver` in a property list: a list of objects that refer to
+/// each other by number.
 package struct KeyedArchiveWriter {
   package static let version: Int64 = 100_000
 
@@ -13,13 +13,13 @@ package struct KeyedArchiveWriter {
 
   // MARK: Objects
 
-  /// Takes a number for an object that others lead to before it is put together.
+  /// Reserves a number for an object that others refer to before it is written.
   package mutating func reserve() -> Int {
     objects.append(.null)
     return objects.count - 1
   }
 
-  /// Puts an object together whose number is taken already.
+  /// Writes an object whose number has been reserved.
   package mutating func set(_ number: Int, _ type: ArchivedClass, _ members: [String: ArchiveValue]) {
     var members = members
     members["$class"] = reference(to: type)
@@ -32,13 +32,13 @@ package struct KeyedArchiveWriter {
     return .reference(number)
   }
 
-  /// A value that is an object by itself.
+  /// Adds a value that is an object by itself.
   package mutating func value(_ value: ArchiveValue) -> ArchiveValue {
     objects.append(value)
     return .reference(objects.count - 1)
   }
 
-  /// A text. Equal texts are one object.
+  /// Adds a text. Equal texts are one object.
   package mutating func text(_ text: String) -> ArchiveValue {
     if let number = texts[text] { return .reference(number) }
     texts[text] = objects.count
@@ -50,7 +50,7 @@ package struct KeyedArchiveWriter {
     return self.text(text)
   }
 
-  /// An array or a set.
+  /// Adds an array or a set.
   package mutating func list(_ type: ArchivedClass, _ items: [ArchiveValue]) -> ArchiveValue {
     object(type, ["NS.objects": .array(items)])
   }
@@ -72,7 +72,8 @@ package struct KeyedArchiveWriter {
 
   // MARK: The whole
 
-  /// The archive of the object that `root` leads to, as a binary property list: the same bytes for the same objects.
+  /// Returns the archive of the object that `root` refers to, as a binary property list: the same bytes for the same
+  /// objects.
   package func bytes(root: ArchiveValue) -> [UInt8] {
     ArchiveEncoder.binary(
       .dictionary([
@@ -84,7 +85,7 @@ package struct KeyedArchiveWriter {
 }
 
 extension ArchiveValue {
-  /// The reference that leads nowhere.
+  /// The reference to the null object.
   package static let nothing = ArchiveValue.reference(0)
 }
 
@@ -100,7 +101,7 @@ package struct ArchiveEncoder: ~Copyable {
     buffer = PropertyListObjectBuffer(firstNumber: 0, referenceWidth: referenceWidth, capacity: 1 << 12)
   }
 
-  /// A binary property list of a value.
+  /// Returns a binary property list of a value.
   package static func binary(_ value: ArchiveValue) -> [UInt8] {
     let width = PropertyListObjectBuffer.referenceWidth(value.count)
     var encoder = ArchiveEncoder(referenceWidth: width)
@@ -108,7 +109,7 @@ package struct ArchiveEncoder: ~Copyable {
     return PropertyListData.file(encoder.buffer.sealed(), root: root, referenceWidth: width)
   }
 
-  /// The number of the value's object.
+  /// Appends the value and returns the number of its object.
   private mutating func append(_ value: ArchiveValue) -> Int {
     switch value {
     case .null: return buffer.appendNull()
@@ -148,7 +149,7 @@ package struct ArchiveEncoder: ~Copyable {
 }
 
 extension ArchiveValue {
-  /// How many objects of a property list it is, at most.
+  /// The greatest number of objects that the value may have in a property list.
   fileprivate var count: Int {
     switch self {
     case .array(let values): values.reduce(1) { $0 + $1.count }

@@ -1,6 +1,6 @@
 import HeartwoodStore
 
-/// What is wrong with a property list in binary form, at a byte of the file.
+/// A fault of a property list in binary form, at a byte of the file.
 struct PropertyListFault: Error {
   var offset: Int
   var reason: StaticString
@@ -8,8 +8,8 @@ struct PropertyListFault: Error {
 
 /// A property list in binary form: objects in mapped bytes, found by number.
 ///
-/// An unsafe place: the bytes are held as long as this is. Every object's place and length are compared with the bounds of the objects
-/// before a byte of it is read.
+/// An unsafe place: the list holds the bytes. Every object's place and length are compared with the bounds of the
+/// objects before a byte of it is read.
 struct BinaryPropertyList: Sendable {
   /// An object, as it lies in the file.
   enum Object {
@@ -37,17 +37,17 @@ struct BinaryPropertyList: Sendable {
   let slice: ByteSlice
   let objectCount: Int
   let root: Int
-  /// The bytes of ``slice``. `nonisolated(unsafe)`: nobody writes to them, so they may be read from any thread.
+  /// The bytes of ``slice``. `nonisolated(unsafe)`: they are never written to, so they may be read from any thread.
   nonisolated(unsafe) private let base: UnsafeRawBufferPointer
   private let offsetWidth: Int
   let referenceWidth: Int
   private let tableOffset: Int
-  /// Where the objects of a damaged file begin, found without its table.
+  /// The offsets of the objects of a damaged file, found without its table.
   private let foundOffsets: [Int]?
-  /// Parts of the file that must not be believed.
+  /// Parts of the file that must not be trusted.
   private let unsoundRanges: [Range<Int>]
 
-  /// A list whose objects have been found one after the other, up to `end`.
+  /// Makes a list whose objects have been found one after the other, up to `end`.
   ///
   /// - Parameter root: the number of the root; -1 if there is none.
   init(
@@ -66,7 +66,7 @@ struct BinaryPropertyList: Sendable {
     (offsetWidth, tableOffset) = (1, end)
   }
 
-  /// - Throws: ``PropertyListFault`` where the trailer does not fit the file.
+  /// - Throws: ``PropertyListFault`` if the trailer does not fit the file.
   init(_ slice: ByteSlice, unsoundRanges: [Range<Int>] = []) throws(PropertyListFault) {
     self.slice = slice
     self.unsoundRanges = unsoundRanges
@@ -89,7 +89,7 @@ struct BinaryPropertyList: Sendable {
     else { throw PropertyListFault(offset: trailer, reason: "The trailer does not fit the file.") }
   }
 
-  /// A number whose highest byte comes first; -1 where it is greater than a file can have.
+  /// Returns a big-endian number; -1 if it is greater than a file can contain.
   @inline(__always)
   fileprivate static func number(_ bytes: UnsafeRawBufferPointer, at offset: Int, width: Int) -> Int {
     switch width {
@@ -105,7 +105,7 @@ struct BinaryPropertyList: Sendable {
 
   // MARK: Objects
 
-  /// Where an object begins.
+  /// Returns the offset of an object.
   @inline(__always)
   func offset(_ object: Int) throws(PropertyListFault) -> Int {
     guard object >= 0, object < objectCount else { throw missingObject }
@@ -118,7 +118,7 @@ struct BinaryPropertyList: Sendable {
     return offset
   }
 
-  /// Where the objects end.
+  /// The end of the objects.
   var objectsEnd: Int { tableOffset }
 
   @inline(__always)
@@ -202,7 +202,7 @@ struct BinaryPropertyList: Sendable {
     return text
   }
 
-  /// The bytes of an object whose length is in its marker or in a number behind it.
+  /// Returns the bytes of an object whose length is in its marker or in a number after it.
   @inline(__always)
   private func payload(_ offset: Int, _ low: Int, width: Int) throws(PropertyListFault) -> UnsafeRawBufferPointer {
     let (count, start) = try length(offset, low)
@@ -213,7 +213,7 @@ struct BinaryPropertyList: Sendable {
     return UnsafeRawBufferPointer(rebasing: base[start..<(start &+ count &* width)])
   }
 
-  /// Where the object that begins at `offset` ends.
+  /// Returns the end of the object that begins at `offset`.
   func end(ofObjectAt offset: Int) throws(PropertyListFault) -> Int {
     let low = Int(base[offset] & 0xF)
     let bytes: UnsafeRawBufferPointer
@@ -258,19 +258,20 @@ struct BinaryPropertyList: Sendable {
 // MARK: Trees
 
 extension BinaryPropertyList {
-  /// What a tree of values may cost, so that one whose parts lead to each other many times ends.
+  /// Limits the cost of a tree of values, so that reading one whose parts refer to each other many times ends.
   private struct Budget {
     var depth = 0
     var bytes: Int
   }
 
   private static let leastBudget = 64 << 20
-  /// How much each byte of the file allows: of what is written here, booleans cost the most for their bytes, 40 for 9 where there are many.
+  /// The cost that each byte of the file allows: of the values that are written here, booleans cost the most for their
+  /// bytes, 40 for 9 if there are many.
   private static let expansion = 8
   private static let greatestDepth = 64
   private static let valueCost = 32
 
-  /// An object with all that is in it: for the parts of a file that are small.
+  /// Returns an object with everything in it; for small parts of a file.
   func value(_ number: Int) throws(PropertyListFault) -> MetadataValue {
     var budget = Budget(bytes: max(Self.leastBudget, slice.count * Self.expansion))
     guard let value = PropertyListWrapping.unwrapped(try value(number, &budget)) else {
@@ -311,7 +312,7 @@ extension BinaryPropertyList {
     }
   }
 
-  /// The text of a key, which is copied for each dictionary that has it; nil where the object is none.
+  /// Returns the text of a key, which is copied for each dictionary that has it; nil if the object is none.
   private func key(_ number: Int, _ budget: inout Budget) throws(PropertyListFault) -> String? {
     guard let scalar = try scalar(number) else { return nil }
     budget.bytes -= scalar.byteCount
@@ -324,14 +325,14 @@ extension BinaryPropertyList {
     return try key(number)
   }
 
-  /// The text of a key, or nil where the object is none.
+  /// Returns the text of a key, or nil if the object is none.
   func key(_ number: Int) throws(PropertyListFault) -> String? {
     guard let scalar = try scalar(number) else { return nil }
     if case .data = scalar { return nil }
     return scalar.string
   }
 
-  /// The member of a dictionary under a key, or nil where there is none.
+  /// Returns the member of a dictionary under a key, or nil if there is none.
   func member(_ key: String, of keys: References, _ values: References) throws(PropertyListFault) -> Int? {
     for index in 0..<keys.count where try self.key(keys[index]) == key { return values[index] }
     return nil

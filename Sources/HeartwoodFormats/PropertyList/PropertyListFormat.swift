@@ -2,9 +2,9 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// The keys of which the form consists: `Formats/PropertyList` is the specification.
+/// The keys of the format: `Formats/PropertyList` is the specification.
 package enum PropertyListFormat {
-  /// The version of the form.
+  /// The version of the format.
   static let version: Int64 = 1
 
   static let versionKey = "heartwoodVersion"
@@ -12,20 +12,21 @@ package enum PropertyListFormat {
   static let modelKey = "model"
   static let recordsKey = "records"
 
-  /// The keys of the root. A file with any other is refused, since a save would lose what stands there.
+  /// The keys of the root. A file with any other is refused, since a save would lose its value.
   static let rootKeys: Set<String> = [versionKey, metadataKey, modelKey, recordsKey]
 
-  /// What a record is called. No property can have this name.
+  /// The key of a record's reference. No property can have this name.
   static let referenceKey = "$id"
-  /// The entity of a record that a relationship leads to, where it is not the relationship's destination itself.
+  /// The key of the entity of a record that a relationship refers to, if it is not the relationship's destination
+  /// itself.
   static let entityKey = "$entity"
 
   package static let binaryMagic = Array("bplist0".utf8)
-  /// What a file begins with that is written here.
+  /// The first bytes of a binary file.
   static let binaryHeader = "bplist00"
 }
 
-/// The two ways in which a property list is written.
+/// The two forms in which a property list is written.
 public enum PropertyListKind: String, Sendable, Hashable, CaseIterable {
   /// Apple's binary form, `bplist00`.
   case binary
@@ -35,7 +36,7 @@ public enum PropertyListKind: String, Sendable, Hashable, CaseIterable {
 
 // MARK: PropertyListMetadata
 
-/// What a file tells beside its records.
+/// The parts of a file other than its records.
 struct PropertyListHeader: Sendable {
   var version: MetadataValue?
   var metadata: MetadataValue?
@@ -99,7 +100,7 @@ enum PropertyListMetadata {
     }
   }
 
-  /// The model that the file holds, or nil where it holds none.
+  /// Returns the model in the file, or nil if it contains none.
   static func model(_ header: PropertyListHeader) throws -> ManagedObjectModel? {
     guard case .string(let text) = header.model else { return nil }
     return try ManagedObjectModel.decoded(from: Data(text.utf8))
@@ -136,7 +137,7 @@ struct PropertyListSchema: Sendable {
   struct Property: Sendable {
     enum Content: Sendable {
       case attribute(AttributeType)
-      /// A relationship to one object, of the entity with an ordinal unless a reference says otherwise.
+      /// A relationship to one object, of the entity with an ordinal unless the reference contains another one.
       case toOne(Int)
       case toMany(Int)
     }
@@ -199,9 +200,9 @@ struct PropertyListSchema: Sendable {
     Dictionary(names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The place of the entity called `name`, of those that have records of their own.
+  /// Returns the place of the entity called `name` among those that have records of their own.
   func place(ofEntity name: String) -> Int? { placesByName[name] }
 
-  /// The ordinal of an entity that a reference names.
+  /// Returns the ordinal of the entity with the name in a reference.
   func ordinal(ofEntity name: String) -> Int? { placesByName[name].map { entities[$0].description.ordinal } }
 }

@@ -2,7 +2,7 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// A value of a property list that holds no others, in the memory that it was read from.
+/// A value of a property list that contains no others, in the memory that it was read from.
 enum PropertyListScalar {
   case boolean(Bool)
   case integer(Int64)
@@ -10,13 +10,13 @@ enum PropertyListScalar {
   /// Seconds since 2001.
   case date(Double)
   case text(UnsafeRawBufferPointer)
-  /// Text in UTF-16, the high byte of each unit first.
+  /// Text in UTF-16, big-endian.
   case wideText(UnsafeRawBufferPointer)
   case data(UnsafeRawBufferPointer)
 }
 
 extension PropertyListScalar {
-  /// About how many bytes the value takes in a table.
+  /// The approximate number of bytes of the value in a table.
   var byteCount: Int {
     switch self {
     case .text(let bytes), .data(let bytes): bytes.count
@@ -25,7 +25,7 @@ extension PropertyListScalar {
     }
   }
 
-  /// The text, or nil where it is none. Data is taken for text in UTF-8: XML cannot hold every character.
+  /// The text, or nil if it is none. Data is taken for text in UTF-8: XML cannot hold every character.
   var string: String? {
     switch self {
     case .text(let bytes), .data(let bytes): String(validating: bytes, as: UTF8.self)
@@ -34,7 +34,7 @@ extension PropertyListScalar {
     }
   }
 
-  /// The value by itself, or nil where the text is none.
+  /// The value, copied, or nil if the text is invalid.
   var value: MetadataValue? {
     switch self {
     case .boolean(let flag): .boolean(flag)
@@ -50,7 +50,7 @@ extension PropertyListScalar {
     (0..<(bytes.count / 2)).map { UInt16(bytes[$0 * 2]) << 8 | UInt16(bytes[$0 * 2 + 1]) }
   }
 
-  /// The reference that the value stands for: a number, or the text form of any.
+  /// The reference for the value: a number, or the text form of any reference.
   var reference: ReferenceID? {
     switch self {
     case .integer(let number): return .integer(number)
@@ -66,7 +66,7 @@ extension PropertyListScalar {
     }
   }
 
-  /// Appends the value to the column of an attribute; returns what is wrong, where it does not fit.
+  /// Appends the value to the column of an attribute; returns the fault if it does not fit.
   func append(to column: ColumnBuilder, _ type: AttributeType) -> StaticString? {
     switch (type, self) {
     case (.string, .text(let bytes)): column.append(bytes: bytes)
@@ -96,7 +96,7 @@ extension PropertyListScalar {
     return nil
   }
 
-  /// A number that would round to infinity is out of range; infinity itself is not.
+  /// A number that would be rounded to infinity is out of range; infinity itself is not.
   private func append(float number: Double, to column: ColumnBuilder) -> StaticString? {
     let rounded = Float(number)
     guard rounded.isFinite || !number.isFinite else { return Self.outOfRange }
@@ -141,9 +141,9 @@ extension PropertyListScalar {
 
 // MARK: PropertyListCell
 
-/// A property of the records of a group, as they are written: its key in the file, and where its values are.
+/// A property of the records of a group that are written: its key in the file, and the place of its values.
 ///
-/// The group is held for as long as this is: the view does not hold it.
+/// The caller keeps the group, which the view does not hold.
 struct PropertyListCell<Key> {
   let key: Key
   let content: PropertyListSchema.Property.Content

@@ -2,14 +2,15 @@ public import HeartwoodModel
 public import HeartwoodStore
 
 extension StoreOptionKey<PropertyListKind> {
-  /// How a new property list is written; binary by default. A file that is there keeps its kind.
+  /// The form in which a new property list is written; binary by default. An existing file keeps its form.
   public static let propertyListKind = StoreOptionKey("propertyListKind", default: .binary)
 }
 
-/// The store whose file is a property list, binary or XML, that every tool for property lists reads: `Formats/PropertyList` specifies it.
+/// A store whose file is a property list, binary or XML, that every tool for property lists can read:
+/// `Formats/PropertyList` specifies it.
 ///
-/// The file is a dictionary with the metadata, the model, and for each entity an array of dictionaries, one for each record. Both
-/// kinds are read, and a save keeps the kind.
+/// The file is a dictionary with the metadata, the model, and for each entity an array of dictionaries, one for each
+/// record. Both forms are read, and a save keeps the form.
 public final class PropertyListStore: AtomicStore, StoreClass {
   /// Type `PropertyList`, files named `*.plist`: everything that an atomic store can.
   public static let typeDescription = StoreTypeDescription(
@@ -58,7 +59,7 @@ public final class PropertyListStore: AtomicStore, StoreClass {
     loader.attachment = kind
   }
 
-  /// Refuses metadata and decimal numbers that would not come back.
+  /// Refuses metadata and decimal numbers that could not be read back.
   public func validate(_ contents: StoreContents) throws {
     try PropertyListTextWriter.validate(.dictionary(contents.metadata.userInfo), storeType: .propertyList)
     for entity in contents.entities {
@@ -80,7 +81,7 @@ public final class PropertyListStore: AtomicStore, StoreClass {
 // MARK: The kind of a file
 
 extension PropertyListStore {
-  /// Names the kind of the file, which a save over it keeps whatever the options say.
+  /// Stores the form of the file in the options. A save over it keeps the form whatever the options are.
   public static func options(
     _ options: StoreOptions,
     keepingFormOf file: StoreInput,
@@ -95,7 +96,8 @@ extension PropertyListStore {
 // MARK: Without opening
 
 extension PropertyListStore {
-  /// Whether the file begins like a binary property list, or like an XML document whose first element is `plist`.
+  /// Returns whether the file begins like a binary property list, or like an XML document whose first element is
+  /// `plist`.
   public static func recognizes(prefix: [UInt8]) -> Bool {
     if prefix.starts(with: PropertyListFormat.binaryMagic) { return true }
     let text = String(decoding: prefix, as: UTF8.self)
@@ -124,7 +126,7 @@ extension PropertyListStore {
     try PropertyListMetadata.model(try header(of: file, options))
   }
 
-  /// The version of the form, and whether the file is binary or XML.
+  /// Reads the version of the format, and whether the file is binary or XML.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
     _ = try readMetadata(from: file, options: options)
     return "\(PropertyListFormat.version), \(try kind(of: file).rawValue)"

@@ -2,9 +2,9 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// The texts of the elements of a property list in XML.
+/// Reads the texts of the elements of a property list in XML.
 enum PropertyListText {
-  /// The value that an element stands for, or nil where its text stands for none.
+  /// Returns the value of an element, or nil if its text is invalid.
   static func value(_ word: PropertyListElements.Word, _ text: UnsafeRawBufferPointer) -> MetadataValue? {
     let bytes = GrowableBytes()
     bytes.append(text)
@@ -26,7 +26,7 @@ enum PropertyListText {
     }
   }
 
-  /// Seconds since 2001 of `2001-01-01T00:00:00Z`.
+  /// Returns the seconds since 2001 for a date such as `2001-01-01T00:00:00Z`.
   static func date(_ text: UnsafeRawBufferPointer) -> Double? {
     var reader = DateTextReader()
     let text = trimmed(text)
@@ -44,7 +44,7 @@ enum PropertyListText {
 }
 
 extension PropertyListText {
-  /// The value that an element stands for, in the memory of its text, which is not what it was afterwards.
+  /// Returns the value of an element, in the memory of its text, which is changed by that.
   static func scalar(_ word: PropertyListElements.Word, _ text: UnsafeMutableRawBufferPointer) -> PropertyListScalar? {
     let bytes = UnsafeRawBufferPointer(text)
     switch word {
@@ -62,15 +62,16 @@ extension PropertyListText {
 
 // MARK: PropertyListEscapes
 
-/// Texts as XML holds them in property lists.
+/// Writes texts as XML holds them in property lists.
 package enum PropertyListEscapes {
-  /// Whether XML can hold every character of the text.
+  /// Returns whether XML can hold every character of the text.
   package static func canHold(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { canHold(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Whether XML can hold every character: those from U+0020 on but U+FFFE and U+FFFF, and tabs and line ends.
+  /// Returns whether XML can hold every character: those from U+0020 on except U+FFFE and U+FFFF, and tabs and line
+  /// ends.
   static func canHold(_ text: UnsafeRawBufferPointer) -> Bool {
     for index in 0..<text.count {
       switch text[index] {
@@ -88,7 +89,8 @@ package enum PropertyListEscapes {
     text.withUTF8 { append(UnsafeRawBufferPointer($0), to: &buffer) }
   }
 
-  /// Appends a text that XML can hold. A carriage return is a reference to the character, since a parser would make a line feed of it.
+  /// Appends a text that XML can hold. A carriage return is written as a character reference, since a parser would
+  /// replace it with a line feed.
   static func append(_ text: UnsafeRawBufferPointer, to buffer: inout TextBuffer) {
     var start = 0
     for index in 0..<text.count {
@@ -114,7 +116,8 @@ package enum PropertyListEscapes {
 
 // MARK: PropertyListWrapping
 
-/// Values of metadata that a property list cannot hold as they are: each is a dictionary with one key that tells what it is.
+/// Values of metadata that a property list cannot hold as they are: each is wrapped in a dictionary with one key for
+/// its type.
 enum PropertyListWrapping {
   private static let prefix = "Heartwood."
   /// Seconds since 2001, of a date that XML property lists would round.
@@ -124,14 +127,15 @@ enum PropertyListWrapping {
   /// A dictionary whose only key would be taken for one of these.
   static let dictionary = "Heartwood.dictionary"
 
-  /// Whether a dictionary would be taken for a wrapping.
+  /// Returns whether a dictionary would be taken for a wrapping.
   static func needsWrapping(_ members: [String: MetadataValue]) -> Bool {
     members.count == 1 && members.keys.allSatisfy { $0.hasPrefix(prefix) }
   }
 
-  /// The value with all wrapped ones in it as what they are; nil where a wrapping is not as it should be.
+  /// Returns the value with all wrappings in it replaced by the wrapped values; nil if a wrapping is invalid.
   ///
-  /// It goes from the outside in: what a wrapping of a dictionary holds is no wrapping itself, whatever it looks like.
+  /// It proceeds from the outside in: the value in a wrapping of a dictionary is no wrapping itself, whatever it looks
+  /// like.
   static func unwrapped(_ value: MetadataValue) -> MetadataValue? {
     switch value {
     case .array(let values):

@@ -2,7 +2,7 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Doubles as decimal text with a fixed number of digits behind the point, exact both ways, without a string.
+/// Reads and writes doubles as decimal text with a fixed number of digits after the point, exactly, without a string.
 enum ExactDecimalText {
   private static let tenToTheTenth: UInt64 = 10_000_000_000
   private static let tenToTheTwentieth = UInt128(tenToTheTenth) * UInt128(tenToTheTenth)
@@ -12,8 +12,9 @@ enum ExactDecimalText {
 
   // MARK: Writing
 
-  /// Appends `number` rounded to 20 digits behind the point, as C prints it for `%.20f`. False, and nothing is appended, where that would
-  /// not read back as the same number, or where it has no such text: then another form is needed.
+  /// Appends `number` rounded to 20 digits after the point, as C prints it for `%.20f`. Returns false, and appends
+  /// nothing, if that could not be read back as the same number, or if it has no such text: then another form is
+  /// needed.
   static func append(_ number: Double, to buffer: inout TextBuffer) -> Bool {
     let magnitude = number.magnitude
     // Below 2^63 the part before the point is an integer of 64 bits.
@@ -22,7 +23,7 @@ enum ExactDecimalText {
     var fraction = UInt128(0)
     let rest = magnitude - Double(whole)
     if rest > 0 {
-      // Smaller ones lose digits.
+      // Smaller numbers lose digits.
       guard magnitude >= 1e-3 else { return false }
       fraction = scaledFraction(rest)
       if fraction == tenToTheTwentieth {
@@ -39,7 +40,7 @@ enum ExactDecimalText {
     return true
   }
 
-  /// A number from 0 to 1, times 10^20, rounded to the nearest, to the even one of two.
+  /// Returns a number from 0 to 1, times 10^20, rounded to the nearest, and to the even one of two.
   private static func scaledFraction(_ number: Double) -> UInt128 {
     // number = significand / 2^shift, and the product has less than 53 + 67 bits.
     let significand = number.significandBitPattern | 1 << 52
@@ -70,18 +71,18 @@ enum ExactDecimalText {
 
   // MARK: Reading
 
-  /// The double next to a number of digits and perhaps a point, or nil where there are other bytes or too many digits: then another
-  /// reader has to try.
+  /// Returns the nearest double for digits and at most one point, or nil if there are other bytes or too many digits:
+  /// then another reader has to be used.
   static func number(_ text: UnsafeRawBufferPointer) -> Double? {
     var length = text.count
     while length > 1, text[length &- 1] == UInt8(ascii: "0") { length &-= 1 }
     guard let number = scanned(text, length) else { return nil }
-    // Without a point, the zeros at the end count.
+    // Without a point, the trailing zeros are significant.
     guard number.hasPoint || length == text.count else { return scanned(text, text.count).flatMap(value) }
     return value(number)
   }
 
-  /// Digits, of which the last ``decimals`` stand behind the point.
+  /// Digits, of which the last ``decimals`` are after the point.
   private struct Scan {
     var digits = UInt128(0)
     var count = 0
@@ -90,7 +91,7 @@ enum ExactDecimalText {
     var isNegative = false
   }
 
-  /// The digits in the first `length` bytes; nil where there are other bytes or too many digits.
+  /// Returns the digits in the first `length` bytes; nil if there are other bytes or too many digits.
   @inline(__always)
   private static func scanned(_ text: UnsafeRawBufferPointer, _ length: Int) -> Scan? {
     var scan = Scan()
@@ -121,10 +122,10 @@ enum ExactDecimalText {
     return scan.isNegative ? -magnitude : magnitude
   }
 
-  /// The double next to digits / 10^power.
+  /// Returns the double nearest to digits / 10^power.
   private static func quotient(_ digits: UInt128, _ power: Int) -> Double {
     if digits == 0 { return 0 }
-    // digits / 5^power has at least 60 bits: the rest of the division only tells to which side of a half it is.
+    // digits / 5^power has at least 60 bits: the remainder of the division only determines the side of a half.
     let divisor = UInt128(powersOfFive[power])
     let shift = digits.leadingZeroBitCount
     let (quotient, rest) = (digits << UInt128(shift)).quotientAndRemainder(dividingBy: divisor)
@@ -132,7 +133,7 @@ enum ExactDecimalText {
     return Double(sign: .plus, exponent: -(shift + power), significand: rounded(sticky))
   }
 
-  /// An integer as the next double. Its lowest bit stands for all that is below it.
+  /// Returns the double nearest to an integer. Its lowest bit represents all that is below it.
   private static func rounded(_ number: UInt128) -> Double {
     let excess = UInt128.bitWidth - number.leadingZeroBitCount - 64
     guard excess > 0 else { return Double(UInt64(truncatingIfNeeded: number)) }
@@ -144,7 +145,7 @@ enum ExactDecimalText {
 
 // MARK: DecimalTextCheck
 
-/// Whether decimal numbers come back from their text.
+/// Checks that decimal numbers can be read back from their text.
 struct DecimalTextCheck {
   let storeType: StoreType
 
@@ -166,7 +167,7 @@ struct DecimalTextCheck {
   static let reason = "The decimal number cannot be read back from its text."
   static let recovery: PersistenceError.Recovery = "Change it."
 
-  /// Whether all numbers of a column come back.
+  /// Returns whether all numbers of a column can be read back.
   static func isReadable(_ group: RowGroup, _ view: ColumnView) -> Bool {
     for row in 0..<group.rowCount where group.isLive(row) && !view.unsafeIsNull(row) {
       let value = PropertyValue.decimal(view.unsafeDecimal(row))

@@ -2,14 +2,15 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Puts the records of one entity together whose values come one by one, in any order, and not all of them.
+/// Builds records of one entity whose values come one by one, in any order, and possibly not all of them.
 ///
-/// An unsafe place: the columns are reached without counting references to them. They live as long as the builder, which has them for good.
+/// An unsafe place: the columns are accessed without counting references to them. They exist as long as the builder,
+/// which never replaces them.
 final class RecordBuilder {
   private let entity: EntityDescription
   private let entityOrdinal: Int
   private let builder: RowGroupBuilder
-  /// Those of ``builder``.
+  /// The columns of ``builder``.
   private let columns: ContiguousArray<Unmanaged<ColumnBuilder>>
   private let references: Unmanaged<ReferenceColumnBuilder>
   private var groups: [RowGroup] = []
@@ -31,22 +32,22 @@ final class RecordBuilder {
     references = Unmanaged.passUnretained(builder.references)
   }
 
-  /// The column of a property, for as long as this lives.
+  /// Returns the column of a property, valid as long as this object exists.
   func unsafeColumn(_ ordinal: Int) -> Unmanaged<ColumnBuilder> { columns[ordinal] }
 
-  /// Whether the record that is being read has a value in the column already.
+  /// Returns whether the current record has a value in the column already.
   @inline(__always)
   func hasValue(in column: Unmanaged<ColumnBuilder>) -> Bool {
     column._withUnsafeGuaranteedRef { $0.rowCount > rowCount }
   }
 
-  /// Notes that a value of about `byteCount` bytes is appended to a column.
+  /// Counts a value of about `byteCount` bytes that is appended to a column.
   @inline(__always)
   func note(byteCount: Int) {
     self.byteCount &+= byteCount
   }
 
-  /// Begins a record. False where there are more than a table holds.
+  /// Begins a record. Returns false if there would be more than a table holds.
   @inline(__always)
   func begin() -> Bool {
     if rowCount >= RowID.rowsPerGroup || byteCount > RowGroupBuilder.columnByteLimit {
@@ -57,7 +58,7 @@ final class RecordBuilder {
     return true
   }
 
-  /// Whether the record that is being read has its reference.
+  /// Whether the current record has its reference.
   var hasReference: Bool { builder.references.count > rowCount }
 
   @inline(__always)
@@ -65,28 +66,29 @@ final class RecordBuilder {
     references._withUnsafeGuaranteedRef { $0.append(reference, entityOrdinal: entityOrdinal) }
   }
 
-  /// The fast form of ``setReference(_:)`` for a UUID.
+  /// Sets the reference to a UUID: the fast form of ``setReference(_:)``.
   @inline(__always)
   func setReference(uuid: uuid_t) {
     references._withUnsafeGuaranteedRef { $0.append(uuid: uuid, entityOrdinal: entityOrdinal) }
   }
 
-  /// Whether the record that is being read has a value of the property already.
+  /// Returns whether the current record has a value of the property already.
   @inline(__always)
   func hasValue(_ ordinal: Int) -> Bool {
     builder.columns[ordinal].rowCount > rowCount
   }
 
-  /// The column to which the value of a property is to be appended.
+  /// Returns the column to which the value of a property is to be appended.
   ///
-  /// - Parameter byteCount: about how many bytes the value has.
+  /// - Parameter byteCount: the approximate size of the value in bytes.
   @inline(__always)
   func column(_ ordinal: Int, byteCount: Int) -> ColumnBuilder {
     self.byteCount &+= byteCount
     return builder.columns[ordinal]
   }
 
-  /// Ends the record, which has a reference: what has not been set is nil or leads nowhere.
+  /// Ends the record, which must have a reference: attributes that have not been set are nil, and relationships are
+  /// empty.
   @inline(__always)
   func end() {
     rowCount &+= 1
@@ -97,7 +99,7 @@ final class RecordBuilder {
     }
   }
 
-  /// Leaves the record out that is being read: its row stays until the groups are finished, and is gone from them.
+  /// Abandons the current record: its row stays until the groups are finished, and is removed from them.
   func abandon() {
     guard columns.contains(where: hasValue) || hasReference else { return }
     if !hasReference { setReference(.integer(0)) }
@@ -111,7 +113,7 @@ final class RecordBuilder {
     byteCount = 0
   }
 
-  /// The groups of all records; this becomes empty.
+  /// Returns the groups of all records; this becomes empty.
   func finish() -> [RowGroup] {
     if rowCount > 0 { seal() }
     defer { (groups, abandoned) = ([], []) }

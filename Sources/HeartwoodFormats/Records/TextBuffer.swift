@@ -10,24 +10,24 @@ import HeartwoodStore
   import Darwin
 #endif
 
-/// Neighbouring rows of a group, none of which has been deleted.
+/// Adjacent rows of a group, none of which has been deleted.
 struct RowRun: Sendable {
   let group: RowGroup
   let rows: Range<Int>
 }
 
 extension RowRun {
-  /// About how many bytes of text are made at once.
+  /// The approximate number of bytes of text that are made at once.
   private static let blockSize = 1 << 20
 
-  /// All records of a table.
+  /// Returns all records of a table.
   static func all(of table: NodeTable) -> [RowRun] {
     table.groups.flatMap { group in group.liveRuns.map { RowRun(group: group, rows: $0) } }
   }
 
-  /// The same rows in runs whose texts have about the size of a block.
+  /// Returns the same rows in runs whose texts have about the size of a block.
   ///
-  /// - Parameter typicalLength: about how long the text of a row is, beside its values.
+  /// - Parameter typicalLength: the approximate length of the text of a row, beside its values.
   static func blocks(of runs: [RowRun], typicalLength: Int) -> [RowRun] {
     runs.flatMap { run in
       let rowLength = run.group.valueByteCount / max(1, run.group.rowCount) + typicalLength
@@ -40,7 +40,7 @@ extension RowRun {
 }
 
 extension RowGroup {
-  /// How many bytes the values take in memory.
+  /// The number of bytes that the values take in memory.
   var valueByteCount: Int {
     columns.reduce(references.values.count) { $0 + $1.values.count + ($1.references?.values.count ?? 0) }
   }
@@ -48,9 +48,9 @@ extension RowGroup {
 
 // MARK: TextBuffer
 
-/// Text that is being written, in memory that grows.
+/// A growing buffer for text.
 ///
-/// An unsafe place: whoever writes to ``end`` has reserved the room, and then tells how many bytes were written.
+/// An unsafe place: code that writes to ``end`` must have reserved the room, and then calls ``advance(_:)``.
 struct TextBuffer: ~Copyable {
   private var base: UnsafeMutableRawPointer
   private var capacity: Int
@@ -70,7 +70,7 @@ struct TextBuffer: ~Copyable {
     return base
   }
 
-  /// Where the next byte goes.
+  /// The address of the next byte.
   @inline(__always)
   var end: UnsafeMutableRawPointer { base + count }
 
@@ -91,7 +91,7 @@ struct TextBuffer: ~Copyable {
     base = moved
   }
 
-  /// Takes note of bytes that were written to ``end``.
+  /// Counts bytes that were written to ``end``.
   @inline(__always)
   mutating func advance(_ written: Int) {
     assert(written <= capacity - count)
@@ -134,7 +134,7 @@ struct TextBuffer: ~Copyable {
     count = 0
   }
 
-  /// The text as a slice that never changes.
+  /// Returns the text as an immutable slice.
   consuming func sealed() -> ByteSlice {
     let region = ByteRegion.unsafeAdopting(heap: base, count: count)
     discard self
@@ -145,7 +145,7 @@ struct TextBuffer: ~Copyable {
 // MARK: Values
 
 extension TextBuffer {
-  /// Appends decimal digits, behind a minus where the number is negative.
+  /// Appends decimal digits, after a minus sign if the number is negative.
   @inline(__always)
   mutating func append(digitsOf number: Int64) {
     reserve(IntegerText.maximumLength)
@@ -168,14 +168,14 @@ extension TextBuffer {
 
 // MARK: Base64Text
 
-/// Base64 (RFC 4648, with padding) between bytes, without strings.
+/// Encodes and decodes Base64 (RFC 4648, with padding), without strings.
 enum Base64Text {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
   private static let nothing: UInt8 = 0xFF
   private static let whiteSpace: UInt8 = 0xFE
 
-  /// What each byte stands for: six bits, or one of the two above.
+  /// The value of each byte: six bits, or one of the two above.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: nothing, count: 256)
     for (value, byte) in alphabet.enumerated() { values[Int(byte)] = UInt8(value) }
@@ -183,7 +183,7 @@ enum Base64Text {
     return values
   }()
 
-  /// How many characters `count` bytes take.
+  /// Returns the number of characters for `count` bytes.
   static func length(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
   /// Appends the text of `bytes`, without line ends.
@@ -215,9 +215,9 @@ enum Base64Text {
     buffer.advance(length)
   }
 
-  /// Decodes the text in place, white space left out, and returns how many bytes it stands for; nil where it is no base64.
+  /// Decodes the text in place, ignoring white space, and returns the number of decoded bytes; nil if it is no Base64.
   ///
-  /// Four characters stand for at most three bytes, so what is written never passes what is read.
+  /// Four characters represent at most three bytes, so writing never passes reading.
   static func decode(_ text: UnsafeMutableRawBufferPointer) -> Int? {
     var (pending, count, written) = (UInt32(0), 0, 0)
     var end = text.count

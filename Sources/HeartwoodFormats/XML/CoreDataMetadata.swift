@@ -2,15 +2,16 @@ package import HeartwoodFoundation
 package import HeartwoodModel
 package import HeartwoodStore
 
-/// The metadata of a store as Core Data keeps them: one dictionary, in which the application's keys stand beside Core Data's.
+/// The metadata of a store in Core Data's form: one dictionary that contains both the application's keys and Core
+/// Data's.
 package enum CoreDataMetadata {
-  /// What a file tells about its form that a save keeps.
+  /// The properties of a file's form that a save keeps.
   package struct Form: Sendable {
     /// Whether the metadata has the digest that newer versions of Core Data write.
     var hasDigest: Bool
     /// Whether it has the checksum of still newer ones.
     var hasChecksum: Bool
-    /// Core Data's other keys, such as `NSPersistenceFrameworkVersion`. They are about the file, and stay as they are.
+    /// Core Data's other keys, such as `NSPersistenceFrameworkVersion`. They concern the file, and stay as they are.
     package var frameworkMembers: [String: MetadataValue]
 
     package init(
@@ -53,7 +54,8 @@ package enum CoreDataMetadata {
 
   // MARK: Reading
 
-  /// What the dictionary says; all keys but those that have a meaning here, or begin as Core Data's do, are taken for the application's.
+  /// Returns the metadata in the dictionary; all keys except those that have a meaning here, or begin as Core Data's
+  /// do, are taken for the application's.
   package static func metadata(
     _ members: [String: MetadataValue],
     identifier: UUID,
@@ -78,8 +80,8 @@ package enum CoreDataMetadata {
     return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
   }
 
-  /// The model that the metadata hold, or nil where there is none, or where it is not the one that the records were last written with:
-  /// another program keeps the key and does not know what it means.
+  /// Returns the model in the metadata, or nil if there is none, or if it is not the one that the records were last
+  /// written with: another program keeps the key without knowing its meaning.
   package static func model(_ members: [String: MetadataValue]) throws -> ManagedObjectModel? {
     guard case .string(let text) = members[Key.model] else { return nil }
     let model = try ManagedObjectModel.decoded(from: Data(text.utf8))
@@ -87,12 +89,13 @@ package enum CoreDataMetadata {
     return isSame ? model : nil
   }
 
-  /// Whether the metadata hold a model, so that the file was written here before, if not at last.
+  /// Returns whether the metadata contains a model, so that Heartwood has written the file at some time, but not
+  /// necessarily last.
   package static func holdsModel(_ members: [String: MetadataValue]) -> Bool { members[Key.model] != nil }
 
   // MARK: Writing
 
-  /// The dictionary of a store that is written with `model`, without the type and the identifier of the store.
+  /// Returns the dictionary for a store that is written with `model`, without the type and the identifier of the store.
   package static func members(
     of metadata: StoreMetadata,
     model: ManagedObjectModel,
@@ -103,7 +106,7 @@ package enum CoreDataMetadata {
     members[Key.hashesVersion] = .integer(hashesVersion)
     members[Key.identifiers] = .array(metadata.modelVersionIdentifiers.map(MetadataValue.string))
     members[Key.model] = .string(String(decoding: try model.encoded(), as: UTF8.self))
-    // They are of all entities, so they would be wrong for a part of them.
+    // The checksums cover all entities, so they would be wrong for a part of them.
     let hashes = metadata.modelVersionHashes
     if hashes.count == model.entities.count {
       if form.hasDigest { members[Key.digest] = .string(ManagedObjectModel.versionHashesDigest(of: hashes)) }
@@ -112,13 +115,13 @@ package enum CoreDataMetadata {
     return members
   }
 
-  /// The dictionary with the type of the store in it, where the file tells it nowhere else.
+  /// Returns the dictionary with the type of the store added, for files that contain it nowhere else.
   package static func noting(_ storeType: StoreType, in members: [String: MetadataValue]) -> [String: MetadataValue] {
     members.merging([Key.type: .string(storeType.rawValue)]) { $1 }
   }
 
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the application uses a key that has a meaning of its own, or could be one of
-  ///   Core Data's.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if the application uses a key that has a meaning of its own,
+  ///   or could be one of Core Data's.
   package static func validate(_ userInfo: [String: MetadataValue], storeType: StoreType) throws(PersistenceError) {
     let keys = userInfo.keys.sorted()
     if let key = keys.first(where: Key.reserved.contains) {

@@ -1,7 +1,7 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// The words of which Core Data's XML consists: `Formats/XML` is the specification.
+/// The names in Core Data's XML: `Formats/XML` is the specification.
 enum XMLFormat {
   static let prologue = """
     <?xml version="1.0"?>
@@ -9,22 +9,22 @@ enum XMLFormat {
 
 
     """
-  /// What Core Data writes as the version of the form.
+  /// The version of the format that Core Data writes.
   static let version = "134481920"
   /// The least number that Core Data gives to a record.
   static let firstNumber: Int64 = 102
   /// The longest list of references that is written: libxml2 reads attributes of up to a billion bytes.
   static let longestReferenceList = 900_000_000
-  /// The longest text that is written, as every reader takes it unless it is told otherwise.
+  /// The longest text that is written; every reader accepts it by default.
   static let longestText = XMLLimits().textLength
 
-  /// The name of an entity in a file.
+  /// Returns the name of an entity in a file.
   static func fileName(ofEntity name: String) -> String { name.uppercased() }
 
-  /// The name of a property in a file.
+  /// Returns the name of a property in a file.
   static func fileName(ofProperty name: String) -> String { name.lowercased() }
 
-  /// The name of a type in a file.
+  /// Returns the name of a type in a file.
   static func typeName(_ type: AttributeType) -> String {
     switch type {
     case .integer16: "int16"
@@ -44,12 +44,13 @@ enum XMLFormat {
     }
   }
 
-  /// The types whose names in Core Data's files are known; of the others, files of other programs may have other names.
+  /// The types whose names in Core Data's files are known; for the others, files of other programs may contain other
+  /// names.
   static let knownTypes: Set<AttributeType> = [
     .integer16, .integer32, .integer64, .float, .string, .boolean, .date, .binary,
   ]
 
-  /// The least and the greatest count of a relationship, as Core Data writes them.
+  /// Returns the least and the greatest count of a relationship, as Core Data writes them.
   static func counts(_ relationship: RelationshipDescription) -> String {
     relationship.isToMany ? "\(relationship.minCount)/\(relationship.maxCount)" : "1/1"
   }
@@ -57,9 +58,9 @@ enum XMLFormat {
 
 // MARK: XMLSchema
 
-/// How the entities and properties of a model are called in a file, where only capitals or only small letters are used.
+/// The names of a model's entities and properties in a file, which are all in capitals or all in small letters.
 struct XMLSchema: Sendable {
-  /// A property as it stands in a file.
+  /// A property as it is in a file.
   struct Property: Sendable {
     enum Content: Sendable {
       case attribute(AttributeType)
@@ -89,7 +90,7 @@ struct XMLSchema: Sendable {
   /// The names in the file of all entities of the model, by ordinal.
   let entityNames: [String]
 
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where two names differ in case only.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if two names differ in case only.
   init(_ model: ManagedObjectModel, entities kept: [EntityDescription], path: String?) throws(PersistenceError) {
     let names = model.entities.map { XMLFormat.fileName(ofEntity: $0.name) }
     entityNames = names
@@ -149,7 +150,7 @@ struct XMLSchema: Sendable {
     return (0...2).flatMap { wanted in properties.filter { rank($0) == wanted } }
   }
 
-  /// The first two names that are one in the file.
+  /// Returns the first two names that are the same in the file.
   private static func clash(_ names: [(own: String, inFile: String)]) -> String? {
     var seen: [String: String] = [:]
     for name in names {

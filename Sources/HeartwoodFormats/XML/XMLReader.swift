@@ -4,7 +4,8 @@ import HeartwoodStore
 
 /// Reads a file from its beginning to its end, each value from libxml2's memory into a column.
 ///
-/// An unsafe place: the reader of an entity and its fields are reached without counting references. They live as long as ``readers``.
+/// An unsafe place: the reader of an entity and its fields are accessed without counting references. They live as long
+/// as ``readers``.
 final class XMLReader: XMLDatabaseHandler {
   private let schema: XMLSchema
   private let readers: [XMLEntityReader]
@@ -32,14 +33,14 @@ final class XMLReader: XMLDatabaseHandler {
     super.init(storeType: .xml, limits: limits)
   }
 
-  /// The tables of all entities that have records of their own, in the order of the model.
+  /// Returns the tables of all entities that have records of their own, in the order of the model.
   func tables() throws(PersistenceError) -> [NodeTable] {
     let tables = readers.map { $0.finish() }
     for table in tables { try table.checkReferences() }
     return try XMLReferenceResolver(schema, tables: tables).resolved()
   }
 
-  /// The same, unchecked, in which references to several entities name none yet.
+  /// Returns the same tables, unchecked, in which references to several entities do not contain one yet.
   func unresolvedTables() -> [NodeTable] { readers.map { $0.finish() } }
 
   override func endHeader(_ header: XMLHeader) {}
@@ -83,7 +84,7 @@ final class XMLReader: XMLDatabaseHandler {
     self.field = nil
   }
 
-  /// The values of two attributes of an element; of one that is not there, nil.
+  /// Returns the values of two attributes of an element; nil for a missing one.
   @inline(__always)
   private func values(
     of first: Word,
@@ -152,7 +153,7 @@ final class XMLReader: XMLDatabaseHandler {
     collectText()
   }
 
-  /// The property of an element, which the record must not have yet.
+  /// Returns the property of an element, which the record must not have yet.
   @inline(__always)
   private func begin(
     _ name: UnsafeRawBufferPointer?,
@@ -239,9 +240,9 @@ final class XMLReader: XMLDatabaseHandler {
   }
 }
 
-/// The references in a list, which spaces separate.
+/// The references in a list, separated by spaces.
 struct XMLReferenceList {
-  /// What stands between an entity's name and a reference, where the reference alone does not tell the record.
+  /// Separates an entity's name from a reference, if the reference alone does not identify the record.
   static let entityMark = UInt8(ascii: ":")
 
   private var rest: UnsafeRawBufferPointer.SubSequence

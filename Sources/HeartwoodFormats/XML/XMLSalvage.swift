@@ -2,7 +2,7 @@ import HeartwoodFoundation
 import HeartwoodModel
 public import HeartwoodStore
 
-/// Reads the objects of a damaged file that are whole.
+/// Reads the intact objects of a damaged file.
 struct XMLSalvage {
   private let schema: XMLSchema
   private let limits: XMLLimits
@@ -44,7 +44,7 @@ struct XMLSalvage {
       ?? pieces.find("<object", from: 0) ?? pieces.bytes.count
   }
 
-  /// The identifier, where nothing else of the header can be read.
+  /// The identifier, if nothing else of the header can be read.
   private var identifier: UUID? {
     guard let start = pieces.find("<UUID>", from: 0), let end = pieces.find("</UUID>", from: start) else { return nil }
     return UUID(uuidString: String(decoding: pieces.bytes[(start + 6)..<end], as: UTF8.self))
@@ -79,7 +79,8 @@ struct XMLSalvage {
     return .init(range: first..<end)
   }
 
-  /// What stands before objects that are read by themselves: the declaration of the file, which may name its encoding, and a header.
+  /// Returns the text before objects that are read by themselves: the declaration of the file, which may contain its
+  /// encoding, and a header.
   private static func prefix(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     let declaration = bytes.prefix(200).prefix { $0 != UInt8(ascii: ">") }
     let isDeclaration = declaration.starts(with: Array("<?xml".utf8)) && declaration.last == UInt8(ascii: "?")
@@ -109,7 +110,7 @@ struct XMLSalvage {
 
   // MARK: Tables
 
-  /// The tables, in which relationships to several entities have found theirs.
+  /// Returns the tables, in which the references of relationships to several entities have been resolved.
   private func tables() throws -> [NodeTable] {
     var tables: [NodeTable] = []
     for (entity, groups) in zip(schema.entities, groups) {
@@ -121,7 +122,7 @@ struct XMLSalvage {
 }
 
 extension XMLStore: SalvagingStore {
-  /// Reads each object by itself, if the document as a whole is damaged: those that are whole are kept.
+  /// Reads each object by itself, if the document as a whole is damaged: intact objects are kept.
   public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
     var reader = try XMLSalvage(file, schema, limits, into: salvage)
     try reader.run(StoreOptions())

@@ -1,12 +1,14 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// The store whose file is Core Data's XML: `Formats/XML` specifies it, and says what is Core Data's and what is an addition.
+/// A store with the file format of Core Data's XML store: `Formats/XML` specifies it, and distinguishes the format of
+/// Core Data from the additions of Heartwood.
 ///
-/// Files that Core Data wrote are read with the model that they were written with, and what is written here stays in Core Data's form
-/// as long as records are called by numbers, as Core Data calls them. A file is read and written piece by piece.
+/// Files that Core Data wrote are read with the model that they were written with, and written files keep Core Data's
+/// form as long as the references of records are numbers, as in Core Data. A file is read and written piece by piece.
 ///
-/// Names in a file have one case: a model in which names differ in case only is refused (``PersistenceError/Code/capabilityMissing``).
+/// Names in a file have one case: a model in which names differ in case only is refused
+/// (``PersistenceError/Code/capabilityMissing``).
 public final class XMLStore: AtomicStore, StoreClass {
   /// Type `XML`, files named `*.xml`: everything that an atomic store can.
   public static let typeDescription = StoreTypeDescription(
@@ -27,7 +29,7 @@ public final class XMLStore: AtomicStore, StoreClass {
 
   /// Makes a store for the entities of `setup`.
   ///
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where names differ in case only.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if names differ in case only.
   public init(_ setup: StoreSetup) throws {
     schema = try XMLSchema(setup.model, entities: setup.entities, path: setup.path)
     limits = XMLLimits(setup.options)
@@ -35,8 +37,9 @@ public final class XMLStore: AtomicStore, StoreClass {
 
   /// Reads the file, each value into its column as it comes. O(bytes).
   ///
-  /// - Throws: ``PersistenceError/Code/fileMalformed`` with line and column, ``PersistenceError/Code/modelIncompatible``,
-  ///   ``PersistenceError/Code/danglingReference`` where a relationship leads to an entity that is abstract, and so is all that inherits from it.
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` with line and column,
+  ///   ``PersistenceError/Code/modelIncompatible``, ``PersistenceError/Code/danglingReference`` if a relationship
+  ///   refers to an abstract entity of which all subentities are abstract too.
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     let reader = XMLReader(schema, limits: limits)
     try XMLStreamParser(file: file).parse(reader)
@@ -47,7 +50,7 @@ public final class XMLStore: AtomicStore, StoreClass {
     for table in try reader.tables() { loader.setTable(table) }
   }
 
-  /// Refuses decimal numbers and metadata that would not come back from their text.
+  /// Refuses decimal numbers and metadata that could not be read back from their text.
   public func validate(_ contents: StoreContents) throws {
     try XMLMetadata.validate(contents.metadata.userInfo)
     for entity in contents.entities {
@@ -66,32 +69,32 @@ public final class XMLStore: AtomicStore, StoreClass {
 // MARK: Without opening
 
 extension XMLStore {
-  /// Whether the file begins like an XML document whose first element is `database`.
+  /// Returns whether the file begins like an XML document whose first element is `database`.
   public static func recognizes(prefix: [UInt8]) -> Bool {
     let text = String(decoding: prefix, as: UTF8.self)
     return text.contains("<!DOCTYPE database") || text.contains("<database>")
   }
 
-  /// Reads what stands before the records. It costs the same for any number of records.
+  /// Reads the part before the records. It costs the same for any number of records.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     XMLMetadata.metadata(try XMLDatabaseHandler.header(of: file, options: options))
   }
 
-  /// Reads the model that is kept in the metadata; nil where there is none, as in files that Core Data made, or where another program
-  /// has since written the file with another model.
+  /// Reads the model in the metadata; nil if there is none, as in files that Core Data wrote, or if another program has
+  /// since written the file with another model.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     try CoreDataMetadata.model(try XMLDatabaseHandler.header(of: file, options: options).metadata)
   }
 
-  /// Makes a model of the elements of a file that holds none. The names of properties are in small letters, everything is optional, and
-  /// no relationship has an inverse. O(bytes).
+  /// Makes a model from the elements of a file that contains none. The names of properties are in small letters,
+  /// everything is optional, and no relationship has an inverse. O(bytes).
   public static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     let inference = XMLModelInference(limits: XMLLimits(options))
     try XMLStreamParser(file: file).parse(inference)
     return try inference.model()
   }
 
-  /// The version that the file gives for its form.
+  /// Reads the version of the format in the file.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
     _ = try XMLDatabaseHandler.header(of: file, options: options)
     return XMLFormat.version
@@ -100,14 +103,14 @@ extension XMLStore {
 
 // MARK: XMLMetadata
 
-/// The metadata of a store as Core Data keeps them in an XML file.
+/// The metadata of a store in Core Data's form in an XML file.
 enum XMLMetadata {
   static func metadata(_ header: XMLHeader) -> StoreMetadata {
     CoreDataMetadata.metadata(header.metadata, identifier: header.identifier, storeType: .xml)
   }
 
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the application uses a key that has a meaning of its own, or one that XML
-  ///   cannot hold.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if the application uses a key that has a meaning of its own,
+  ///   or one that XML cannot hold.
   static func validate(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try CoreDataMetadata.validate(userInfo, storeType: .xml)
     try PropertyListTextWriter.validate(.dictionary(userInfo), storeType: .xml)

@@ -10,12 +10,11 @@ import HeartwoodStore
   import Darwin
 #endif
 
-/// Values of attributes as the text of an element.
+/// Reads and writes values of attributes as the text of an element.
 enum XMLValueText {
   // MARK: Reading
 
-  /// Appends the value that `text` stands for to a column; returns what is wrong, where it stands for none. The text is not what it was
-  /// afterwards.
+  /// Appends the value of `text` to a column; returns the fault if the text is invalid. The text is changed by that.
   static func append(_ text: UnsafeMutableRawBufferPointer, _ type: AttributeType, to column: ColumnBuilder) -> String?
   {
     switch type {
@@ -115,7 +114,7 @@ enum XMLValueText {
     }
   }
 
-  /// The shortest text, without the point and the zero behind an integer.
+  /// Appends the shortest text, without the point and the zero of an integer.
   private static func appendShortest<Number: BinaryFloatingPoint & LosslessStringConvertible>(
     _ number: Number,
     to buffer: inout TextBuffer
@@ -124,10 +123,10 @@ enum XMLValueText {
     buffer.append(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
   }
 
-  /// How long the first line of base64 is; the second has all the rest.
+  /// The length of the first line of Base64; the second one has all the rest.
   private static let firstLine = 57
 
-  /// Core Data breaks base64 behind the first 76 characters, and then only at the end.
+  /// Core Data breaks Base64 after the first 76 characters, and then only at the end.
   private static func appendData(_ bytes: UnsafeRawBufferPointer, to buffer: inout TextBuffer) {
     Base64Text.append(UnsafeRawBufferPointer(rebasing: bytes.prefix(firstLine)), to: &buffer)
     guard bytes.count > firstLine else { return }
@@ -139,14 +138,15 @@ enum XMLValueText {
 
 // MARK: XMLTextEscapes
 
-/// Strings as Core Data writes them into XML: `\u` and the four digits of a UTF-16 unit, its low byte first, for what cannot stand
-/// there; a backslash is doubled.
+/// Strings in the form that Core Data writes into XML: characters that XML cannot hold there become `\u` and the four
+/// digits of a UTF-16 unit, its low byte first; a backslash is doubled.
 ///
-/// It also hides what an XML file cannot hold at all, and carriage returns, which a parser turns into line feeds.
+/// The form also encodes characters that an XML file cannot hold at all, and carriage returns, which a parser turns
+/// into line feeds.
 enum XMLTextEscapes {
   static let backslash = UInt8(ascii: "\\")
 
-  /// A byte for each value of a byte: 1 where it may have to be escaped.
+  /// For each value of a byte, 1 if it may have to be escaped.
   private static let suspects: [UInt8] = (0...255).map { (byte: UInt8) -> UInt8 in
     switch byte {
     case UInt8(ascii: "\t"), UInt8(ascii: "\n"): 0
@@ -170,7 +170,8 @@ enum XMLTextEscapes {
     buffer.append(UnsafeRawBufferPointer(rebasing: text[min(start, text.count)...]))
   }
 
-  /// The UTF-16 unit that has to be escaped at a place, and how many bytes it has there; nil where the character may stand as it is.
+  /// Returns the UTF-16 unit that has to be escaped at a place, and the number of its bytes there; nil if the character
+  /// needs no escape.
   private static func escape(at index: Int, of text: UnsafeRawBufferPointer) -> (unit: UInt16, length: Int)? {
     let byte = text[index]
     guard byte == 0xEF else { return (UInt16(byte), 1) }
@@ -191,9 +192,9 @@ enum XMLTextEscapes {
 
   // MARK: Reading
 
-  /// Replaces all escapes in place, and returns how many bytes are left; nil where an escape stands for nothing.
+  /// Replaces all escapes in place, and returns how many bytes are left; nil if an escape is invalid.
   ///
-  /// No escape is shorter than what it stands for: six bytes for a unit of at most three, twelve for a pair of four.
+  /// No escape is shorter than the character: six bytes for a unit of at most three, twelve for a pair of four.
   static func remove(_ text: UnsafeMutableRawBufferPointer) -> Int? {
     guard let base = text.baseAddress, let first = memchr(base, Int32(backslash), text.count) else { return text.count }
     var read = UnsafeRawPointer(first) - UnsafeRawPointer(base)

@@ -4,7 +4,7 @@ import HeartwoodStore
 
 /// Writes a file from its beginning to its end; the text of records is made on all processors, some blocks ahead.
 struct XMLWriter {
-  /// A guess at the length of an object's text, beside its values, to reserve memory.
+  /// An estimate of the length of an object's text, beside its values, to reserve memory.
   private static let typicalObjectLength = 400
 
   let schema: XMLSchema
@@ -61,7 +61,7 @@ struct XMLWriter {
     return buffer.sealed()
   }
 
-  /// Whether two objects that a relationship may lead to have the same id.
+  /// Returns whether two objects that a relationship may refer to have the same id.
   private func isAmbiguous(_ property: XMLSchema.Property) throws(PersistenceError) -> Bool {
     let tables = property.targets.map { contents.tables[$0] }.filter { $0.count > 0 }.sorted { $0.count > $1.count }
     for (index, table) in tables.enumerated() {
@@ -77,7 +77,7 @@ struct XMLWriter {
 
 /// Writes rows of one group as objects.
 ///
-/// It reads the group's columns through their views: the group is held as long as this is, and the rows are the group's.
+/// It reads the group's columns through their views: it holds the group, and the rows must be the group's.
 struct XMLRowFormatter {
   private enum Value {
     case attribute(AttributeType, ColumnView)
@@ -86,11 +86,11 @@ struct XMLRowFormatter {
   }
 
   private struct Cell {
-    /// What stands before the value.
+    /// The text before the value.
     let opening: ByteSlice
     let closing: ByteSlice
     let value: Value
-    /// Whether references have to name their entity.
+    /// Whether references have to contain their entity.
     let namesEntities: Bool
     let ordinal: Int
   }
@@ -104,7 +104,7 @@ struct XMLRowFormatter {
   private static let openingEnd = bytes("\">\n")
   private static let closing = bytes("    </object>\n")
 
-  /// - Parameter ambiguous: the ordinals of the properties whose references have to name their entity.
+  /// - Parameter ambiguous: the ordinals of the properties whose references have to contain their entity.
   init(group: RowGroup, schema: XMLSchema, entity: XMLSchema.Entity, ambiguous: Set<Int>) {
     self.group = group
     self.schema = schema
@@ -144,7 +144,7 @@ struct XMLRowFormatter {
 
   // MARK: Objects
 
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where a value is too long to be read again.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if a value is too long to be read back.
   func append(_ rows: Range<Int>, to buffer: inout TextBuffer) throws(PersistenceError) {
     for row in rows {
       buffer.append(opening)

@@ -1,10 +1,10 @@
 package import HeartwoodModel
 
-/// The tables of one store at one moment, to be queried.
+/// The tables of one store at one moment, for queries.
 package struct QueryTables: Sendable {
-  /// Indexed by entity ordinal; nil for entities that the store does not keep.
+  /// The tables, indexed by entity ordinal; nil for entities that the store does not keep.
   package let tables: [NodeTable?]
-  /// What object ids are made with, indexed by entity ordinal.
+  /// The scopes that object ids are made with, indexed by entity ordinal.
   package let scopes: [ObjectIDScope]
 
   package init(tables: [NodeTable?], scopes: [ObjectIDScope]) {
@@ -20,8 +20,8 @@ package struct QueryTables: Sendable {
 extension QueryTables {
   private static let rowsPerTask = 1 << 12
 
-  /// The values that the expressions have for the records in `rows`, those of one record after those of the other; on all
-  /// processors where they are many.
+  /// Returns the values of the expressions for the records in `rows`, record by record; computed on all processors if
+  /// there are many.
   package func values(_ plans: [CompiledExpression], of rows: [RowID], entityOrdinal: Int) -> [PropertyValue] {
     let tasks = (rows.count + Self.rowsPerTask - 1) / Self.rowsPerTask
     let records = QueryRecords(tables: self, entityOrdinal: entityOrdinal)
@@ -62,14 +62,14 @@ extension QueryTables: PredicateSource {
   package func subject(_ id: ManagedObjectID) -> Subject? {
     let ordinal = id.entity.ordinal
     guard scopes.indices.contains(ordinal), id.storeIdentifier == scopes[ordinal].storeIdentifier else { return nil }
-    // try?: a reference that occurs twice names no record; whoever reads the table is told of it.
+    // try?: a reference that occurs twice identifies no record; reading the table throws the error.
     guard let row = try? table(ordinal)?.row(of: id.reference) else { return nil }
     return Subject(entityOrdinal: ordinal, row: row)
   }
 }
 
 extension QueryTables.Subject: Comparable {
-  /// In the order of the model's entities, and of the rows of each.
+  /// Orders records by their entities, as in the model, and by their rows.
   package static func < (left: Self, right: Self) -> Bool {
     (left.entityOrdinal, left.row.rawValue) < (right.entityOrdinal, right.row.rawValue)
   }
@@ -77,28 +77,29 @@ extension QueryTables.Subject: Comparable {
 
 // MARK: QueryPlan
 
-/// How a fetch finds its objects: what is tested in which order, how it is sorted, and where an index is used.
+/// Describes how a fetch finds its objects: the tests in their order, the sort, and the use of indexes.
 ///
 /// It is for people: print it. Its words may change with any version of the library.
 public struct QueryPlan: Sendable, Hashable {
-  /// What is done with the records of one entity in one store.
+  /// The step for the records of one entity in one store.
   public struct Step: Sendable, Hashable {
     /// The name of the entity; subentities have steps of their own.
     public var entityName: String
-    /// How many records there are.
+    /// The number of records.
     public var recordCount: Int
-    /// The name of the index that finds the candidates; nil where all records are looked at.
+    /// The name of the index that finds the candidates; nil if all records are tested.
     public var indexName: String?
-    /// How many records are looked at.
+    /// The number of records that are tested.
     public var candidateCount: Int
-    /// What is tested, the cheapest first. Without the values: they may be private.
+    /// The tests, the cheapest first. Without the values: they may be private.
     public var tests: [String]
-    /// How the results are put in order; nil where they are not.
+    /// How the results are sorted; nil if they are not.
     public var order: String?
     /// Whether the store does not find the records itself, so that all are read from it first.
     public var readsAll = false
-    /// How a store that finds the records itself does it, in its own language, a line each; none where the framework finds them. What
-    /// ``tests`` and ``order`` tell besides is done in memory, with the records that the store finds.
+    /// How a store that finds the records itself does it, in its own language, one line for each step; empty if the
+    /// framework finds them. The ``tests`` and ``order`` then describe what is done in memory besides, with the records
+    /// that the store finds.
     public var storeLines: [String]
 
     init(entityName: String, recordCount: Int) {
@@ -110,7 +111,7 @@ public struct QueryPlan: Sendable, Hashable {
     }
   }
 
-  /// What is done, entity by entity and store by store.
+  /// The steps, entity by entity and store by store.
   public var steps: [Step]
 
   package init(steps: [Step]) {
@@ -124,7 +125,7 @@ extension QueryPlan: CustomStringConvertible {
 }
 
 extension QueryPlan.Step: CustomStringConvertible {
-  /// A line on what is looked at, one on each test, one on the order.
+  /// One line for the records that are tested, one for each test, and one for the order.
   public var description: String {
     if !storeLines.isEmpty {
       let rest = tests.map { "then test in memory: \($0)" } + (order.map { ["then sort in memory: by \($0)"] } ?? [])

@@ -1,16 +1,16 @@
-/// A set of rows of one group, a bit for each.
+/// A set of rows of one group, with a bit for each.
 struct RowBitmap: Sendable {
   private(set) var words: [UInt64]
   let rowCount: Int
 
-  /// The rows of `group` that are records.
+  /// Makes a set of the rows of `group` whose records have not been deleted.
   init(liveRowsOf group: RowGroup) {
     self.init(allRowsOf: group)
     guard let liveness = group.liveness else { return }
     words = stride(from: 0, to: rowCount, by: 64).map { liveness.word(at: $0, count: rowCount) }
   }
 
-  /// The rows of `group`, whether their records were deleted or not.
+  /// Makes a set of all rows of `group`, whether their records were deleted or not.
   init(allRowsOf group: RowGroup) {
     rowCount = group.rowCount
     words = Array(repeating: ~0, count: (rowCount + 63) / 64)
@@ -22,7 +22,7 @@ struct RowBitmap: Sendable {
     words = Array(repeating: 0, count: other.words.count)
   }
 
-  /// No rows.
+  /// An empty set for the same group.
   var cleared: RowBitmap { RowBitmap(emptyLike: self) }
 }
 
@@ -66,7 +66,7 @@ extension RowBitmap {
     }
   }
 
-  /// Keeps the rows that pass `test`, which is asked for rows of the set alone.
+  /// Keeps the rows that pass `test`, which is called only for rows of the set.
   @inline(__always)
   mutating func filter(_ test: (Int) -> Bool) {
     for index in words.indices {
@@ -81,7 +81,8 @@ extension RowBitmap {
     }
   }
 
-  /// Keeps the rows that pass `test`, which is cheap and without branches, so that it is asked for all rows near those of the set.
+  /// Keeps the rows that pass `test`, which is cheap and without branches, so that it is called for all rows near those
+  /// of the set.
   @inline(__always)
   mutating func filterDensely(_ test: (Int) -> Bool) {
     let count = rowCount
@@ -100,7 +101,7 @@ extension RowBitmap {
     }
   }
 
-  /// Keeps the rows whose bits are set in what `word` gives for the first row of each 64.
+  /// Keeps the rows whose bits are set in the result of `word`, which is called with the first row of each 64.
   @inline(__always)
   mutating func formIntersection(_ word: (Int) -> UInt64) {
     for index in words.indices where words[index] != 0 { words[index] &= word(index &* 64) }

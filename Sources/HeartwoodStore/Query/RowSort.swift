@@ -2,8 +2,9 @@ import HeartwoodModel
 
 /// Sorts rows of one table.
 ///
-/// Each row gets a number from its first sort key, in such a way that numbers have the order of keys. Rows are sorted by these
-/// numbers; where two have the same and the keys may still differ, or there are further keys, the keys themselves are compared.
+/// Each row gets a number from its first sort key, so that numbers have the order of keys. Rows are sorted by these
+/// numbers; if two have the same number and the keys may still differ, or there are further keys, the keys themselves
+/// are compared.
 struct RowSort: Sendable {
   /// A row and the number of its first sort key.
   struct Entry: Sendable {
@@ -11,15 +12,15 @@ struct RowSort: Sendable {
     var row: RowID
   }
 
-  /// Up to this many rows are selected, and not sorted out of all.
+  /// The greatest number of rows that are selected; more are found by sorting all.
   static let largestSelection = 10_000
 
   let terms: [SortTerm]
   let table: NodeTable
-  /// Whether rows that the keys leave alike are in another order than that of their numbers.
+  /// Whether rows with equal keys are not in the order of their row numbers.
   private let isOutOfOrder: Bool
 
-  /// Nil where there is nothing to sort by.
+  /// Returns nil if there is nothing to sort by.
   init?(_ sorts: [CompiledSort], _ tables: QueryTables, _ table: NodeTable) {
     if sorts.isEmpty { return nil }
     self.terms = sorts.map { SortTerm($0, tables, table) }
@@ -27,10 +28,10 @@ struct RowSort: Sendable {
     self.isOutOfOrder = table.isOutOfOrder
   }
 
-  /// Whether rows with the same number are alike.
+  /// Whether rows with the same number have equal keys.
   private var isLeadEnough: Bool { terms.count == 1 && terms[0].isLeadExact }
 
-  /// Whether `left` comes before `right`.
+  /// Returns whether `left` comes before `right`.
   @inline(__always)
   private func comes(_ left: Entry, before right: Entry) -> Bool {
     left.lead != right.lead ? left.lead < right.lead : comesByKeys(left.row, before: right.row)
@@ -50,7 +51,7 @@ struct RowSort: Sendable {
 // MARK: All rows
 
 extension RowSort {
-  /// The entries of the rows of a group, in its order.
+  /// Returns the entries of the rows of a group, in its order.
   func keys(of rows: RowBitmap, inGroup ordinal: Int) -> [Entry] {
     var entries: [Entry] = []
     entries.reserveCapacity(rows.count)
@@ -59,14 +60,14 @@ extension RowSort {
     return entries
   }
 
-  /// All rows of the entries of each group, sorted.
+  /// Returns all rows of the entries of each group, sorted.
   func sorted(_ groups: [[Entry]]) -> [RowID] {
     var entries = RadixSort.sorted(groups.flatMap(\.self))
     if !isLeadEnough || isOutOfOrder { Self.sortTies(of: &entries) { comesByKeys($0.row, before: $1.row) } }
     return entries.map(\.row)
   }
 
-  /// Sorts entries by `comes` where they have the same number.
+  /// Sorts entries with the same number by `comes`.
   static func sortTies(of entries: inout [Entry], _ comes: (Entry, Entry) -> Bool) {
     var start = 0
     while start < entries.count {
@@ -81,12 +82,12 @@ extension RowSort {
 // MARK: The first rows
 
 extension RowSort {
-  /// The first `count` of the rows of a group, in no order.
+  /// Returns the first `count` of the rows of a group, in no order.
   func first(_ count: Int, of rows: RowBitmap, inGroup ordinal: Int) -> [Entry] {
     guard count > 0 else { return [] }
     let leads = terms[0].leads(ofGroup: ordinal, in: table)
     var kept: [Entry] = []
-    // The last of those kept is on top, once there are enough.
+    // A heap: once there are enough rows, the last one of them is on top.
     rows.forEach { row in
       let entry = Entry(lead: leads.lead(row), row: RowID(group: ordinal, row: row))
       if kept.count < count {
@@ -100,7 +101,7 @@ extension RowSort {
     return kept
   }
 
-  /// The first `count` rows of the selections of all groups, sorted.
+  /// Returns the first `count` rows of the selections of all groups, sorted.
   func first(_ count: Int, of groups: [[Entry]]) -> [RowID] {
     groups.flatMap(\.self).sorted(by: comes).prefix(count).map(\.row)
   }
@@ -126,12 +127,12 @@ extension RowSort {
 
 // MARK: RadixSort
 
-/// Sorts entries by their numbers, digit by digit, and leaves those with the same number in their order.
+/// Sorts entries by their numbers, digit by digit; entries with the same number keep their order.
 enum RadixSort {
   private static let digitBits = 11
   private static let digitCount = 1 << digitBits
 
-  /// O(entries × digits in which the numbers differ).
+  /// Returns the entries in the order of their numbers. O(entries × digits in which the numbers differ).
   static func sorted(_ entries: [RowSort.Entry]) -> [RowSort.Entry] {
     guard let first = entries.first else { return [] }
     var (least, greatest) = (first.lead, first.lead)

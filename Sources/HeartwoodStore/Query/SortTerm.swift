@@ -5,9 +5,9 @@ struct SortTerm: Sendable {
   private enum Source: Sendable {
     /// A column whose values have an order of their own.
     case column(Int)
-    /// A to-one relationship, and the places of the objects at its end.
+    /// A to-one relationship, and the ranks of its objects.
     case related(Int, RelatedRanks)
-    /// What has to be evaluated row by row.
+    /// An expression that has to be evaluated row by row.
     case evaluated(CompiledExpression)
   }
 
@@ -39,12 +39,12 @@ struct SortTerm: Sendable {
     }
   }
 
-  /// The property whose column the rows are sorted by; nil where something is evaluated.
+  /// The property whose column the rows are sorted by; nil if the key is evaluated.
   var columnOrdinal: Int? {
     if case .column(let ordinal) = source { ordinal } else { nil }
   }
 
-  /// Whether the numbers leave room for rows without a value.
+  /// Returns whether the numbers distinguish all values, and rows without a value from them.
   private static func isExact(_ type: AttributeType) -> Bool {
     switch type {
     case .integer16, .integer32, .boolean, .float, .double, .date: true
@@ -52,14 +52,14 @@ struct SortTerm: Sendable {
     }
   }
 
-  /// Whether the numbers are enough because every row has a value.
+  /// Returns whether the numbers are sufficient because every row has a value.
   private static func isExact(_ type: AttributeType, _ column: RecordColumn) -> Bool {
     type == .integer64 && column.validity == nil
   }
 }
 
 extension AttributeType {
-  /// Whether the bytes of a column tell the order of its values.
+  /// Returns whether the bytes of a column determine the order of its values.
   fileprivate func hasColumnOrder(_ ordering: SortOrdering) -> Bool {
     switch self {
     case .integer16, .integer32, .integer64, .boolean, .double, .float, .date: true
@@ -73,15 +73,15 @@ extension AttributeType {
 // MARK: Numbers that have the order of values
 
 extension SortTerm {
-  /// Gives the numbers of the rows of one group.
+  /// Computes the numbers of the rows of one group.
   struct Leads {
     let view: ColumnView?
     let kind: ColumnKind
     let flip: UInt64
-    /// For rows that are sorted by where they lead.
+    /// The column and the ranks for rows that are sorted by the objects of a relationship.
     var related: (column: RecordColumn, ranks: RelatedRanks)?
 
-    /// The number of a row: less where the row comes first. A row without a value has the least.
+    /// Returns the number of a row: less if the row comes first. A row without a value has the least.
     @inline(__always)
     func lead(_ row: Int) -> UInt64 {
       guard let view else { return related.map { $0.ranks.rank($0.column, row) ^ flip } ?? 0 }
@@ -89,7 +89,7 @@ extension SortTerm {
       return value(view, row) ^ flip
     }
 
-    /// The number of a row that has a value, whatever the direction.
+    /// Returns the number of a row that has a value, whatever the direction.
     @inline(__always)
     func value(_ view: ColumnView, _ row: Int) -> UInt64 {
       switch kind {
@@ -104,7 +104,8 @@ extension SortTerm {
       }
     }
 
-    /// The bits of a double in the order of the numbers; every NaN is the greatest, and both zeros are the same.
+    /// Returns the bits of a double in the order of the numbers; every NaN is the greatest, and both zeros are the
+    /// same.
     @inline(__always)
     private static func ordered(_ number: Double) -> UInt64 {
       if number.isNaN { return .max }
@@ -112,7 +113,7 @@ extension SortTerm {
       return bits &>> 63 == 1 ? ~bits : bits | 1 &<< 63
     }
 
-    /// The first eight bytes of a string.
+    /// Returns the first eight bytes of a string.
     @inline(__always)
     static func prefix(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
       if bytes.count >= 8 { return bytes.loadUnaligned(as: UInt64.self).bigEndian }
@@ -136,7 +137,7 @@ extension SortTerm {
 // MARK: Values
 
 extension SortTerm {
-  /// Below 0 where the row `left` comes first.
+  /// Returns a number below 0 if the row `left` comes first.
   func compare(_ left: RowID, _ right: RowID, in table: NodeTable) -> Int {
     let order: Int
     switch source {

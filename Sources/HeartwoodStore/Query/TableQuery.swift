@@ -1,22 +1,22 @@
 package import HeartwoodModel
 
-/// A fetch from one table: a condition, an order, and how many rows are wanted.
+/// A fetch from one table: a condition, an order, and the number of rows that are wanted.
 package struct TableQuery: Sendable {
   let tables: QueryTables
   let table: NodeTable
   let test: ColumnFilter
-  /// Rows that do not pass whatever they hold, by group.
+  /// Rows that do not pass whatever their values are, by group.
   private let hiddenRows: [Int: [Int]]
-  /// The rows that pass, by group, where that is known beforehand.
+  /// The rows that pass, by group, if they are known beforehand.
   private let chosenRows: [Int: [Int]]?
   let indexUse: IndexUse
   let planner: IndexPlanner
-  /// Who is told how far it has come.
+  /// Receives the progress of the query.
   var progress: FetchProgress?
 
   /// - Parameters:
-  ///   - predicate: nil lets all records pass.
-  ///   - hiddenRows: rows that do not pass whatever they hold.
+  ///   - predicate: nil means that all records pass.
+  ///   - hiddenRows: rows that do not pass whatever their values are.
   package init(
     _ tables: QueryTables,
     _ table: NodeTable,
@@ -27,12 +27,12 @@ package struct TableQuery: Sendable {
     self.init(tables, table, where: predicate, hidden: hiddenRows.byGroup, chosen: nil, indexUse)
   }
 
-  /// - Parameter rows: those of which some may pass; each is tested.
+  /// - Parameter rows: the candidates; each is tested.
   package init(_ tables: QueryTables, _ table: NodeTable, where predicate: CompiledPredicate?, among rows: [RowID]) {
     self.init(tables, table, where: predicate, hidden: [:], chosen: rows.byGroup, .never)
   }
 
-  /// The records of `rows`, which somebody else has found.
+  /// Makes a query of the records of `rows`, which have been found by other means.
   package init(_ tables: QueryTables, _ table: NodeTable, rows: [RowID]) {
     self.init(tables, table, where: nil, among: rows)
   }
@@ -61,13 +61,13 @@ extension TableQuery {
   /// The ordinal of the entity whose records are searched.
   package var entityOrdinal: Int { table.entity.ordinal }
 
-  /// How many records pass.
+  /// Returns the number of records that pass.
   package func count() -> Int {
     if case .literal(let flag) = test, chosenRows == nil, !flag || hiddenRows.isEmpty { return flag ? table.count : 0 }
     return perGroup { _, rows in rows.count }.reduce(0, +)
   }
 
-  /// The rows that pass, from the first on.
+  /// Returns the rows that pass, from the first on.
   package func rows() -> [RowID] {
     perGroup { ordinal, rows in
       var ids: [RowID] = []
@@ -77,11 +77,12 @@ extension TableQuery {
     }.flatMap(\.self)
   }
 
-  /// The rows that pass, sorted; those that the order leaves alike are in the order of the table's records, and so are all without one.
+  /// Returns the rows that pass, sorted; rows that the order does not distinguish, and all rows without an order, are
+  /// in the order of the table's records.
   ///
   /// - Parameters:
-  ///   - offset: how many of the first are left out.
-  ///   - limit: how many there are at most; nil means all. A small number makes the sort much cheaper.
+  ///   - offset: the number of rows to leave out at the beginning.
+  ///   - limit: the greatest number of rows to return; nil means all. A small number makes the sort much cheaper.
   package func rows(sortedBy sorts: [CompiledSort], offset: Int = 0, limit: Int? = nil) -> [RowID] {
     let wanted = RecordFetch.limit(limit, behind: offset)
     guard let sort = RowSort(sorts, tables, table) else {
@@ -102,8 +103,8 @@ extension TableQuery {
     return Array(sorted.dropFirst(offset).prefix(limit ?? .max))
   }
 
-  /// Some of the rows that pass, in the order of the table's rows. Groups behind the last of them are not looked at, and neither are groups before the
-  /// first if all their records pass. O(groups + rows of the groups that are looked at).
+  /// Returns some of the rows that pass, in the order of the table's rows. Groups after the last of them are not read,
+  /// and neither are groups before the first if all their records pass. O(groups + rows of the groups that are read).
   private func rows(inOrderFrom offset: Int, limit: Int) -> [RowID] {
     var (ids, passedOver, next, stride): ([RowID], Int, Int, Int) = ([], 0, 0, 1)
     while ids.count < limit, next < table.groups.count, progress?.isCancelled != true {
@@ -132,12 +133,13 @@ extension TableQuery {
     return ids
   }
 
-  /// Whether all records of a group pass, as is known without a look at them.
+  /// Returns whether all records of a group pass, if that is known without testing them.
   private func allPass(inGroup ordinal: Int) -> Bool {
     if case .literal(true) = test { chosenRows == nil && hiddenRows[ordinal] == nil } else { false }
   }
 
-  /// What `body` makes of the rows that pass in each group; on all processors where there are several groups.
+  /// Returns the results of `body` for the rows that pass in each group; computed on all processors if there are
+  /// several groups.
   private func perGroup<Result: Sendable>(_ body: @Sendable (_ ordinal: Int, RowBitmap) -> Result) -> [Result] {
     Parallel.map(table.groups.count) { ordinal in
       if progress?.isCancelled == true { return body(ordinal, RowBitmap(liveRowsOf: table.groups[ordinal]).cleared) }
@@ -146,7 +148,7 @@ extension TableQuery {
     }
   }
 
-  /// The rows of a group that pass.
+  /// Returns the rows of a group that pass.
   func passing(inGroup ordinal: Int) -> RowBitmap {
     let group = table.groups[ordinal]
     var rows = RowBitmap(liveRowsOf: group)
@@ -181,7 +183,7 @@ extension Sequence<RowID> {
 // MARK: Plan
 
 extension TableQuery {
-  /// How the query is done.
+  /// Describes how the query is executed.
   package func plan(sortedBy sorts: [CompiledSort], offset: Int = 0, limit: Int? = nil) -> QueryPlan.Step {
     var step = QueryPlan.Step(entityName: table.entity.name, recordCount: table.count)
     step.tests = testNames
@@ -201,7 +203,7 @@ extension TableQuery {
     }
   }
 
-  /// The test that an index answers, which all records that pass have to pass.
+  /// The test for which an index is used. All records that pass must pass it.
   private var indexAccess: IndexAccess? {
     switch test {
     case .indexed(let access, _): access
@@ -213,7 +215,7 @@ extension TableQuery {
     }
   }
 
-  /// How many records an index leaves to be looked at.
+  /// Returns the number of records that are left to test after using an index.
   private func candidateCount(_ access: IndexAccess) -> Int {
     table.groups.indices.reduce(0) { count, ordinal in
       var tester = tester(ofGroup: ordinal)
@@ -237,7 +239,7 @@ extension TableQuery {
 
 // MARK: TableSearch
 
-/// A query of one table with its order, which can be sent to where it is to be done.
+/// A query of one table with its order, which can be sent to the task that executes it.
 package struct TableSearch: Sendable {
   private var query: TableQuery
   private let sorts: [CompiledSort]
@@ -251,15 +253,15 @@ package struct TableSearch: Sendable {
     self.limit = limit
   }
 
-  /// How many units of progress there are.
+  /// The number of units of progress.
   package var unitCount: Int { query.table.groups.count }
 
-  /// The rows that pass, sorted.
+  /// Returns the rows that pass, sorted.
   package func rows() -> [RowID] {
     query.rows(sortedBy: sorts, offset: offset, limit: limit)
   }
 
-  /// The rows that pass, sorted; or some of them, where `progress` is cancelled.
+  /// Returns the rows that pass, sorted; or some of them, if `progress` is cancelled.
   package func rows(_ progress: FetchProgress) -> [RowID] {
     var search = self
     search.query.progress = progress

@@ -3,10 +3,10 @@ package import HeartwoodModel
 extension NodeTable {
   /// Adds records at the end, whose references no other record of the table has, and returns their rows.
   ///
-  /// Full groups are taken as they are. O(rows of the last groups of both).
+  /// Full groups are used as they are. O(rows of the last groups of both).
   ///
-  /// - Parameter limit: the last group is filled up where it has fewer rows than these. A small number keeps it cheap to add records one
-  ///   by one, and makes more groups.
+  /// - Parameter limit: the last group is filled up if it has fewer rows than these. A small number keeps it cheap to
+  ///   add records one by one, and makes more groups.
   @discardableResult
   package mutating func insert(_ inserted: [RowGroup], fillingGroupsBelow limit: Int = RowID.rowsPerGroup) -> RowRuns {
     noteOrder(of: inserted)
@@ -32,7 +32,7 @@ extension NodeTable {
     groups.append(group)
   }
 
-  /// Fills up the last group and puts what is left into another one.
+  /// Fills up the last group and puts the remaining rows into another one.
   private mutating func appendPartly(_ group: RowGroup, behind last: RowGroup, _ rows: inout RowRuns) {
     let builder = RowGroupBuilder(entity: entity)
     builder.append(0..<last.rowCount, of: last)
@@ -43,7 +43,7 @@ extension NodeTable {
         put(builder.sealed(), at: place)
         place = groups.count
       }
-      // Bytes are counted anew for each part, so that no column grows beyond what its offsets can tell.
+      // Bytes are counted anew for each part, so that no column grows beyond the range of its offsets.
       let part = next..<min(group.rowCount, next + room(in: builder, for: group))
       rows.append(builder.rowCount..<(builder.rowCount + part.count), group: place)
       builder.append(part, of: group)
@@ -52,7 +52,7 @@ extension NodeTable {
     put(builder.sealed(), at: place)
   }
 
-  /// How many rows of `group` go behind those of `builder`: all that are left where both are small.
+  /// Returns how many rows of `group` are appended to those of `builder`: all remaining ones if both are small.
   private func room(in builder: RowGroupBuilder, for group: RowGroup) -> Int {
     let rows = RowID.rowsPerGroup - builder.rowCount
     return builder.greatestByteCount + group.greatestByteCount <= RowGroupBuilder.columnByteLimit ? rows : min(1, rows)
@@ -83,7 +83,7 @@ extension NodeTable {
 // MARK: Unsaved records
 
 extension NodeTable {
-  /// Adds records that no store has yet.
+  /// Adds records that have not been saved in a store yet.
   @discardableResult
   package mutating func insertUnsaved(_ rows: [NewRow]) -> RowRuns {
     let rows = insert(rows)
@@ -91,12 +91,12 @@ extension NodeTable {
     return rows
   }
 
-  /// Takes note that `row` and those behind it are no store's yet.
+  /// Notes that `row` and those after it have not been saved in a store yet.
   package mutating func noteUnsaved(from row: RowID) {
     firstUnsavedRow = firstUnsavedRow ?? row
   }
 
-  /// Gives records a version, whatever they had. O(rows of the groups touched).
+  /// Sets the version of records, whatever they had. O(rows of the groups touched).
   package mutating func setVersion(_ version: UInt64, of rows: [RowID]) {
     for (ordinal, rows) in Dictionary(grouping: rows, by: \.group) {
       groups[ordinal] = groups[ordinal].versioning(rows.map(\.row), version)
@@ -135,13 +135,13 @@ extension NodeTable {
     insert(RowGroupBuilder.groups(of: rows, entity: entity))
   }
 
-  /// Changes values of records and raises their versions. Of several values for the same property of the same row the last one
-  /// counts.
+  /// Changes values of records and raises their versions. Of several values for the same property of the same row the
+  /// last one is used.
   package mutating func update(_ updates: [RowUpdate]) {
     update(grouped(updates))
   }
 
-  /// Changes of records that the table has, group by group.
+  /// Returns changes of records of the table, group by group.
   package func grouped(_ updates: [RowUpdate]) -> [UpdatedGroup] {
     let order = updates.indices.sorted { (updates[$0].row.rawValue, $0) < (updates[$1].row.rawValue, $1) }
     var result: [UpdatedGroup] = []
@@ -166,7 +166,7 @@ extension NodeTable {
 }
 
 extension RowGroupBuilder {
-  /// New records as groups, all but the last one full.
+  /// Returns new records as groups, all but the last one full.
   package static func groups(of rows: [NodeTable.NewRow], entity: EntityDescription) -> [RowGroup] {
     var groups = RowGroupListBuilder(entity: entity)
     for row in rows { groups.next().append(row.reference, version: 1, values: row.values) }
@@ -177,14 +177,14 @@ extension RowGroupBuilder {
 // MARK: Renewing
 
 extension NodeTable {
-  /// The records of `newest`, those that both have in the rows that they have here.
+  /// Returns the records of `newest`, in which those that are also in this table keep the rows that they have here.
   ///
-  /// A record that has the same version in both is the same, but for its to-many relationships: what leads to it from elsewhere may have
-  /// changed without it. O(records).
+  /// A record that has the same version in both is the same, except for its to-many relationships: objects that refer
+  /// to it may have changed without it. O(records).
   ///
   /// - Parameters:
-  ///   - scopes: what object ids are made with, indexed by entity ordinal.
-  ///   - note: is told what became of each record that is not as it was.
+  ///   - scopes: the scopes that object ids are made with, indexed by entity ordinal.
+  ///   - note: called with the change of each record that differs.
   func renewed(
     by newest: NodeTable,
     scopes: [ObjectIDScope],
@@ -214,7 +214,7 @@ extension NodeTable {
     return renewed
   }
 
-  /// The same, with those records as `newest` has them that both have.
+  /// Returns the same table, in which the records that both have are as in `newest`.
   func corrected(by newest: NodeTable, scopes: [ObjectIDScope]) throws(PersistenceError) -> NodeTable {
     var corrected = self
     var updates = RowRenewal()
@@ -245,7 +245,7 @@ extension NodeTable {
     return values
   }
 
-  /// The records that `other` does not have, with their versions.
+  /// Returns the records that `other` does not have, with their versions.
   private func groups(missingIn other: NodeTable) throws(PersistenceError) -> [RowGroup] {
     var missing = RowGroupListBuilder(entity: entity)
     for row in liveRows where try other.row(of: reference(row)) == nil {
@@ -256,7 +256,8 @@ extension NodeTable {
 }
 
 extension PropertyValue {
-  /// Whether both are the same to whoever reads the property: of a relationship without an order the objects come in any.
+  /// Returns whether both are the same to readers of the property: the objects of a relationship without an order may
+  /// come in any.
   fileprivate func isSame(as other: PropertyValue, _ trait: PropertyTrait) -> Bool {
     if self == other { return true }
     guard trait.isToMany, !trait.isOrdered else { return false }

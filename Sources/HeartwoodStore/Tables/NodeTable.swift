@@ -3,29 +3,29 @@ import Synchronization
 
 /// The records of one entity in an atomic store, column by column, in groups of rows.
 ///
-/// It is a value: a copy is O(groups) and stays what it was while others go on. A change replaces the groups that it touches,
-/// and in them the columns that it touches.
+/// It is a value: a copy is O(groups) and does not change if other copies do. A change replaces the groups that it
+/// touches, and in them the columns that it touches.
 public struct NodeTable: Sendable {
   /// The entity whose records these are; subentities have tables of their own.
   public let entity: EntityDescription
   @usableFromInline
   package internal(set) var groups: [RowGroup]
-  /// How many records there are. O(1).
+  /// The number of records. O(1).
   public internal(set) var count: Int
-  /// The first row that no store has yet: it and those behind it may be in other rows in a later version of the table. Nil where
-  /// all rows are a store's.
+  /// The first row that has not been saved in a store: it and those after it may be in other rows in a later version of
+  /// the table. Nil if all rows have been saved.
   package internal(set) var firstUnsavedRow: RowID?
-  /// The same for all versions of the table whose records stay in their rows: that is over when what was read is forgotten and read anew, and a
-  /// record may be in any row then.
+  /// The same for all versions of the table whose records stay in their rows. It changes when the records are forgotten
+  /// and read anew: a record may be in any row then.
   package internal(set) var epoch: UInt64 = 0
-  /// In what order the records are; in that of the rows unless they are read as they are needed.
+  /// The order of the records: that of the rows unless they are read as they are needed.
   var order = RecordOrder.rows
   var indexes: ReferenceIndexes
   private let verifier: (any TableVerifier)?
 
-  /// A table of `groups`, in which no reference may occur twice: ``checkReferences()`` tells.
+  /// Makes a table of `groups`, in which no reference may occur twice: ``checkReferences()`` checks that.
   ///
-  /// - Parameter verifier: what makes sure of the groups before one is read, where that has not been done.
+  /// - Parameter verifier: checks the groups before one is read; nil if that has been done.
   package init(entity: EntityDescription, groups: [RowGroup] = [], verifier: (any TableVerifier)? = nil) {
     self.entity = entity
     self.verifier = verifier
@@ -38,16 +38,17 @@ public struct NodeTable: Sendable {
 // MARK: Looking up
 
 extension NodeTable {
-  /// Makes sure that the records may be read; to be called once before the first is.
+  /// Checks that the records may be read; must be called once before the first is.
   package func verify() throws(PersistenceError) {
     try verifier?.verify()
   }
 
-  /// The row of the record that the store calls `reference`, or nil where there is none.
+  /// Returns the row of the record with `reference`, or nil if there is none.
   ///
-  /// The first call indexes the table, which is O(rows); the others are O(1), or O(log rows) where records were inserted since.
+  /// The first call indexes the table, which is O(rows); the others are O(1), or O(log rows) if records were inserted
+  /// since.
   ///
-  /// - Throws: ``PersistenceError/Code/duplicateReference`` where two records have the same reference.
+  /// - Throws: ``PersistenceError/Code/duplicateReference`` if two records have the same reference.
   package func row(of reference: ReferenceID) throws(PersistenceError) -> RowID? {
     do throws(ReferenceIndex.Duplicate) {
       return try indexes.row(of: reference, in: groups)
@@ -56,18 +57,18 @@ extension NodeTable {
     }
   }
 
-  /// The row of a record that is gone, where the table still knows it.
+  /// Returns the row of a deleted record, if the table still has it.
   package func formerRow(of reference: ReferenceID) -> RowID? {
-    // try?: a reference that occurs twice is thrown by whoever looks for the record; it is gone for this one.
+    // try?: a reference that occurs twice is thrown when its record is looked up; here it counts as deleted.
     try? indexes.formerRow(of: reference, in: groups)
   }
 
-  /// Makes sure that no two records have the same reference.
+  /// Checks that no two records have the same reference.
   package func checkReferences() throws(PersistenceError) {
     if let duplicate = findDuplicate() { throw duplicateReference(duplicate) }
   }
 
-  /// Two records that have the same reference, the second as early as can be, or nil where there are none.
+  /// Returns two records that have the same reference, the second as early as possible, or nil if there are none.
   package func firstDuplicate() -> (first: RowID, second: RowID)? {
     findDuplicate().map { ($0.first, $0.second) }
   }
@@ -90,7 +91,7 @@ extension NodeTable {
     )
   }
 
-  /// The place of a row among all rows, counted from 1.
+  /// Returns the position of a row among all rows, counted from 1.
   private func position(of row: RowID) -> Int {
     groups[..<row.group].reduce(row.row + 1) { $0 + $1.rowCount }
   }
@@ -100,13 +101,13 @@ extension NodeTable {
     row.group < groups.count && row.row < groups[row.group].rowCount && groups[row.group].isLive(row.row)
   }
 
-  /// Whether `other` is just this version of the table. O(groups).
+  /// Returns whether `other` is the same version of the table. O(groups).
   package func isSame(as other: NodeTable) -> Bool {
     groups.count == other.groups.count && zip(groups, other.groups).allSatisfy { $0 === $1 }
   }
 
-  /// The first row of `other`, another version of the table, that is not in this one, whether its record was deleted or not; nil where
-  /// all are.
+  /// Returns the first row of `other`, another version of the table, that is not in this one, whether its record was
+  /// deleted or not; nil if this one has all.
   package func firstRowMissing(of other: NodeTable) -> RowID? {
     let common = min(groups.count, other.groups.count)
     for ordinal in 0..<common where groups[ordinal].rowCount < other.groups[ordinal].rowCount {
@@ -118,10 +119,10 @@ extension NodeTable {
   /// The rows of all records, in order.
   package var liveRows: LiveRows { LiveRows(groups) }
 
-  /// What the store calls the record in `row`.
+  /// Returns the reference of the record in `row`.
   package func reference(_ row: RowID) -> ReferenceID { groups[row.group].references[row.row] }
 
-  /// The version of the record in `row`.
+  /// Returns the version of the record in `row`.
   package func version(_ row: RowID) -> UInt64 { groups[row.group].versions[row.row] }
 }
 
@@ -130,7 +131,7 @@ extension NodeTable {
 extension NodeTable {
   private static let lastEpoch = Atomic<UInt64>(0)
 
-  /// A number that no epoch of any table has had.
+  /// Returns a number that no epoch of any table has had.
   static func newEpoch() -> UInt64 { lastEpoch.wrappingAdd(1, ordering: .relaxed).newValue }
 }
 
@@ -157,7 +158,7 @@ extension RecordColumn {
 }
 
 extension StoreContents {
-  /// Refuses contents some of which could not be read: they must not be taken for all that there is.
+  /// Refuses contents some of which could not be read: they must not be taken for complete.
   package func checkReadable() throws(PersistenceError) {
     for table in tables { try table.checkReadable() }
   }
@@ -179,28 +180,29 @@ extension QueryTables {
 
 // MARK: Order
 
-/// In what order the records of a table are.
+/// The order of the records of a table.
 enum RecordOrder: Sendable, Equatable {
-  /// In that of their rows.
+  /// The order of their rows.
   case rows
-  /// In that of their numbers, which is that of their rows so far: what is read next may have lower ones than `last`.
+  /// The order of their numbers, which is that of their rows so far: records that are read next may have lower ones
+  /// than `last`.
   case rowsAndNumbers(last: Int64)
-  /// In that of their numbers. The rows are in that in which the records were read.
+  /// The order of their numbers. The rows are in the order in which the records were read.
   case numbers
 }
 
 extension NodeTable {
-  /// Lets the records, of which there are none yet, be in the order of their numbers, in whatever order they are read.
+  /// Makes an empty table order its records by their numbers, in whatever order they are read.
   mutating func beginOrderByNumber() {
     order = .rowsAndNumbers(last: .min)
   }
 
-  /// Takes note of the numbers of records that come behind those which are there. O(records) as long as these are in order.
+  /// Updates the order for records that are added after the present ones. O(records) as long as these are in order.
   mutating func noteOrder(of inserted: [RowGroup]) {
     guard case .rowsAndNumbers(var last) = order else { return }
     for references in inserted.lazy.map(\.references) {
       for row in 0..<references.count {
-        // Other names have no order.
+        // Other references have no order.
         guard case .integer(let number) = references[row] else {
           order = .rows
           return
@@ -215,34 +217,34 @@ extension NodeTable {
     order = .rowsAndNumbers(last: last)
   }
 
-  /// Whether rows are in another order than the records.
+  /// Whether the order of the rows differs from that of the records.
   var isOutOfOrder: Bool {
     if case .numbers = order { true } else { false }
   }
 
-  /// A number that is less for a record that comes before another one of the table.
+  /// Returns a number that is less for a record that comes before another one of the table.
   package func place(of row: RowID) -> UInt64 {
     isOutOfOrder ? place(of: reference(row), in: row) : UInt64(row.rawValue)
   }
 
-  /// The same of a record that is called `reference` and is in `row` in this version of the table or a later one.
+  /// Returns the same for a record that has `reference` and is in `row` in this version of the table or a later one.
   package func place(of reference: ReferenceID, in row: RowID) -> UInt64 {
     guard isOutOfOrder, case .integer(let number) = reference else { return UInt64(row.rawValue) }
     return UInt64(bitPattern: number) ^ 1 << 63
   }
 
-  /// The same, and comparable with the places of records in other versions of the table.
+  /// Returns the same, comparable with the places of records in other versions of the table.
   package func lastingPlace(of row: RowID) -> UInt64 {
     guard order != .rows, case .integer(let number) = reference(row) else { return UInt64(row.rawValue) }
     return UInt64(bitPattern: number) ^ 1 << 63
   }
 
-  /// Whether a record comes before another one, whatever their values.
+  /// Returns whether a record comes before another one, whatever their values.
   func comes(_ left: RowID, before right: RowID) -> Bool {
     isOutOfOrder ? place(of: left) < place(of: right) : left.rawValue < right.rawValue
   }
 
-  /// Rows, which are given from the first on, in the order of their records.
+  /// Returns rows, which are given from the first on, in the order of their records.
   func ordered(_ rows: [RowID]) -> [RowID] {
     guard isOutOfOrder else { return rows }
     return RadixSort.sorted(rows.map { RowSort.Entry(lead: place(of: $0), row: $0) }).map(\.row)
@@ -252,7 +254,7 @@ extension NodeTable {
 // MARK: Memory
 
 extension NodeTable {
-  /// How many bytes the records take in memory, those of a mapped file included. O(groups).
+  /// The number of bytes that the records take in memory, those of a mapped file included. O(groups).
   package var byteCount: Int { groups.reduce(0) { $0 + $1.byteCount } }
 }
 
@@ -284,7 +286,7 @@ extension VersionColumn {
 // MARK: Invariants
 
 extension NodeTable {
-  /// Stops a debug build where the parts of the table do not fit together. O(rows); nothing in a release build.
+  /// Stops a debug build if the parts of the table do not fit together. O(rows); does nothing in a release build.
   @inline(__always)
   package func _checkInvariants() {
     #if DEBUG

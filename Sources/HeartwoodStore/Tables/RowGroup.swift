@@ -1,32 +1,32 @@
 import HeartwoodFoundation
 public import HeartwoodModel
 
-/// Up to 65,536 records of one entity, column by column. It never changes: an update makes a new group that shares the columns
-/// that stayed the same.
+/// Up to 65,536 records of one entity, column by column. It is immutable: an update makes a new group that shares the
+/// columns that stayed the same.
 ///
-/// A store that keeps columns in its file writes the parts of groups as they are (``StoreContents/rowGroups(of:)``), and makes groups
-/// of them when it reads (``StoreLoader/setRowGroups(_:of:check:)``).
+/// A store that keeps columns in its file writes the parts of groups as they are (``StoreContents/rowGroups(of:)``),
+/// and makes groups of them when it reads (``StoreLoader/setRowGroups(_:of:check:)``).
 ///
-/// `@unchecked Sendable`: `unsafeViews` points to memory that is written in `init` only and freed in `deinit`; the columns that
-/// the views point into are held as long as the group is.
+/// `@unchecked Sendable`: `unsafeViews` points to memory that is written in `init` only and freed in `deinit`; the
+/// columns that the views point into exist as long as the group.
 public final class RowGroup: @unchecked Sendable {
-  /// How many rows there are.
+  /// The number of rows.
   public let rowCount: Int
-  /// What the store calls the records.
+  /// The references of the records.
   public let references: ReferenceColumn
-  /// How often each record has been saved.
+  /// The version of each record, which counts its saves.
   public let versions: VersionColumn
   /// The columns, indexed by property ordinal.
   public let columns: [RecordColumn]
-  /// A bit for each row, set where the record has not been deleted; nil where all are there.
+  /// A bit for each row, set if the record has not been deleted; nil if none has been.
   @usableFromInline
   package let liveness: BitSlice?
-  /// How many rows are records that have not been deleted.
+  /// The number of records that have not been deleted.
   package let liveCount: Int
-  /// Views of the columns, indexed by property ordinal, valid as long as the group is held.
+  /// Views of the columns, indexed by property ordinal, valid as long as the group exists.
   @usableFromInline
   package let unsafeViews: UnsafePointer<ColumnView>
-  /// The names of the records where all are UUIDs, as long as the group is held.
+  /// The references of the records if all are UUIDs, valid as long as the group exists.
   private let unsafeUUIDs: ColumnView?
 
   package init(references: ReferenceColumn, versions: VersionColumn, columns: [RecordColumn], liveness: BitSlice? = nil)
@@ -54,16 +54,17 @@ extension RowGroup {
   /// The greatest number of rows in a group.
   public static let maximumRowCount = RowID.rowsPerGroup
 
-  /// Makes a group of records of `entity` of their columns.
+  /// Makes a group of records of `entity` from their columns.
   ///
-  /// The parts must have the lengths that the kinds of the columns and the number of rows ask for: that is checked here, in O(columns).
-  /// What lies in them is checked before the first record is read.
+  /// The parts must have the lengths that the kinds of the columns and the number of rows require: that is checked
+  /// here, in O(columns). Their contents are checked before the first record is read.
   ///
   /// - Parameters:
   ///   - entity: the entity of the records.
-  ///   - references: what the store calls them: as many as there are rows. They belong to `entity`.
-  ///   - versions: how often each has been saved.
-  ///   - columns: a column for each property of the entity, by ordinal; `RecordColumn.absent` for those that are transient.
+  ///   - references: the references of the records, one for each row. They belong to `entity`.
+  ///   - versions: the version of each record, which counts its saves.
+  ///   - columns: a column for each property of the entity, by ordinal; `RecordColumn.absent` for those that are
+  ///     transient.
   /// - Throws: ``PersistenceError/Code/fileCorrupt`` with the property and the offset of the part that does not fit.
   public convenience init(
     of entity: EntityDescription,
@@ -105,7 +106,7 @@ extension RowGroup {
     }
   }
 
-  /// Makes sure that the columns are those of `entity`.
+  /// Checks that the columns are those of `entity`.
   func checkColumns(of entity: EntityDescription) throws(PersistenceError) {
     guard columns.map(\.kind) == entity.properties.map({ ColumnKind($0) }) else {
       throw PersistenceError(
@@ -116,29 +117,30 @@ extension RowGroup {
     }
   }
 
-  /// Whether the record in `row` has not been deleted.
+  /// Returns whether the record in `row` has not been deleted.
   @inlinable @inline(__always)
   package func isLive(_ row: Int) -> Bool { liveness?[row] ?? true }
 
-  /// The rows of records that have not been deleted, as runs of neighbours.
+  /// The rows of records that have not been deleted, as runs of adjacent rows.
   package var liveRuns: [Range<Int>] {
     if let liveness { return liveness.setRuns(rowCount) }
     return rowCount > 0 ? [0..<rowCount] : []
   }
 
-  /// What the store calls the record in `row`, without counting references to the column.
+  /// Returns the reference of the record in `row`, without counting references to the column.
   package func reference(_ row: Int) -> ReferenceID {
     guard let unsafeUUIDs else { return references[row] }
     precondition(row >= 0 && row < rowCount, "The row is not in the table.")
     return .uuid(unsafeUUIDs.unsafeUUID(row))
   }
 
-  /// Why the value of a property in `row` cannot be read; nil if it can.
+  /// Returns the reason why the value of a property in `row` cannot be read; nil if it can.
   package func unreadable(row: Int, ordinal: Int) -> PersistenceError? { columns[ordinal].unreadable?[row] }
 
-  /// The value of a property in `row`. One that cannot be read is empty: ask ``unreadable(row:ordinal:)`` about text and data that are.
+  /// Returns the value of a property in `row`. A value that cannot be read is returned as an empty one: check
+  /// ``unreadable(row:ordinal:)`` for text and data that are empty.
   ///
-  /// - Parameter scopes: what object ids are made with, indexed by entity ordinal.
+  /// - Parameter scopes: the scopes that object ids are made with, indexed by entity ordinal.
   package func value(row: Int, ordinal: Int, type: AttributeType?, scopes: [ObjectIDScope]) -> PropertyValue {
     precondition(row >= 0 && row < rowCount && columns.indices.contains(ordinal), "The row is not in the table.")
     guard let type else { return columns[ordinal].relationshipValue(row: row, scopes: scopes) }
@@ -147,11 +149,11 @@ extension RowGroup {
 }
 
 extension RecordColumn {
-  /// The value in `row`.
+  /// Returns the value in `row`.
   ///
   /// - Parameters:
   ///   - type: the type of an attribute; nil for a relationship.
-  ///   - scopes: what object ids are made with, indexed by entity ordinal.
+  ///   - scopes: the scopes that object ids are made with, indexed by entity ordinal.
   package func value(row: Int, type: AttributeType?, scopes: [ObjectIDScope]) -> PropertyValue {
     precondition(row >= 0 && row < rowCount, "The row is not in the table.")
     guard let type else { return relationshipValue(row: row, scopes: scopes) }
@@ -172,7 +174,7 @@ extension RecordColumn {
 }
 
 extension ColumnView {
-  /// The value in `row`, which is one of the column's, and is not checked to be.
+  /// Returns the value in `row`, which must be a row of the column; that is not checked.
   package func unsafeAttributeValue(_ row: Int, _ type: AttributeType) -> PropertyValue {
     if unsafeIsNull(row) { return .null }
     switch type {
@@ -194,7 +196,8 @@ extension ColumnView {
 // MARK: Changes
 
 extension RowGroup {
-  /// The group with some values changed and the versions of the changed rows raised by one. Columns that no row changes are shared.
+  /// Returns the group with some values changed and the versions of the changed rows raised by one. Columns that no row
+  /// changes are shared.
   func applying(_ update: UpdatedGroup) -> RowGroup {
     RowGroup(
       references: references,
@@ -206,7 +209,7 @@ extension RowGroup {
     )
   }
 
-  /// The group with another version of the records in `rows`; all columns are shared.
+  /// Returns the group with another version of the records in `rows`; all columns are shared.
   func versioning(_ rows: [Int], _ version: UInt64) -> RowGroup {
     RowGroup(
       references: references,
@@ -216,7 +219,7 @@ extension RowGroup {
     )
   }
 
-  /// The group without the records in `rows`; all columns are shared.
+  /// Returns the group without the records in `rows`; all columns are shared.
   func deleting(_ rows: [Int]) -> RowGroup {
     var bits = GrowableBits()
     if let liveness {
@@ -227,14 +230,14 @@ extension RowGroup {
     return RowGroup(references: references, versions: versions, columns: columns, liveness: bits.sealed(clearing: rows))
   }
 
-  /// The most bytes that values of one column take.
+  /// The number of bytes that the values of the largest column take.
   var greatestByteCount: Int {
     columns.reduce(references.values.count) { max($0, $1.values.count, $1.references?.values.count ?? 0) }
   }
 }
 
 extension RecordColumn {
-  /// The column with other values in some of `rows`, which ascend.
+  /// Returns the column with other values in some of `rows`, which ascend.
   fileprivate func replacing(_ change: UpdatedColumn, in rows: [UInt16]) -> RecordColumn {
     let count = change.values.rowCount
     if count == rowCount { return change.values }
@@ -276,7 +279,7 @@ package struct LiveRows: Sequence, IteratorProtocol, Sendable {
     return RowID(group: group, row: row)
   }
 
-  /// Begins the next run of rows; false where there is none.
+  /// Begins the next run of rows; returns false if there is none.
   private mutating func beginRun() -> Bool {
     while runs.isEmpty {
       guard group + 1 < groups.count else { return false }
@@ -291,8 +294,8 @@ package struct LiveRows: Sequence, IteratorProtocol, Sendable {
 
 // MARK: RowID
 
-/// The place of a record in its table: a group and a row in it. It stays the same for as long as the table lives, also when
-/// other rows come and go.
+/// The place of a record in its table: a group and a row in it. It stays the same for as long as the table exists, even
+/// if other rows are added or deleted.
 @usableFromInline
 package struct RowID: Sendable, Hashable {
   package static let rowsPerGroup = 1 << 16
@@ -316,7 +319,7 @@ package struct RowID: Sendable, Hashable {
   @inlinable @inline(__always)
   package var row: Int { Int(rawValue & 0xFFFF) }
 
-  /// A place where no table has a row.
+  /// A place that no table has a row at.
   package static let none = RowID(rawValue: .max)
 
   /// The greatest number of groups that a table has.
@@ -325,7 +328,7 @@ package struct RowID: Sendable, Hashable {
 
 // MARK: RowRuns
 
-/// Rows of a table as runs of neighbours, in order.
+/// Rows of a table as runs of adjacent rows, in order.
 package struct RowRuns: Sendable {
   private var runs: [(first: RowID, count: Int)] = []
   package private(set) var count = 0

@@ -1,10 +1,10 @@
 import HeartwoodFoundation
 public import HeartwoodModel
 
-/// A group of rows that is being put together: each row begins with its reference, and then every column gets a value.
-/// ``RowGroupListBuilder`` shows it.
+/// Builds a group of rows: each row begins with its reference, and then every column gets a value. See
+/// ``RowGroupListBuilder`` for an example.
 public final class RowGroupBuilder {
-  /// A group ends when the bytes of one column pass this, long before its offsets of 32 bits overflow.
+  /// A group ends when the bytes of one column exceed this, long before its offsets of 32 bits overflow.
   package static let columnByteLimit = 1 << 30
 
   /// The entity of the records.
@@ -14,9 +14,9 @@ public final class RowGroupBuilder {
   public let columns: [ColumnBuilder]
   /// The columns whose rows differ in size: only these can become too long before there are too many rows.
   private let growingColumns: [ColumnBuilder]
-  /// The versions of the first rows, begun when one is not 1; rows behind the last have version 1.
+  /// The versions of the first rows, begun when one is not 1; rows after the last have version 1.
   private let versions = GrowableBytes()
-  /// Which of the first rows are live, begun when one is not; rows behind the last are.
+  /// The liveness of the first rows, begun when one is deleted; rows after the last are live.
   @exclusivity(unchecked) private var liveness = GrowableBits()
 
   package init(entity: EntityDescription) {
@@ -25,13 +25,13 @@ public final class RowGroupBuilder {
     self.growingColumns = columns.filter { $0.kind.width == nil && $0.kind != .bits }
   }
 
-  /// How many rows have begun.
+  /// The number of rows that have begun.
   public var rowCount: Int { references.count }
 
-  /// The most bytes that values of one column take.
+  /// The number of bytes that the values of the largest column take.
   var greatestByteCount: Int { growingColumns.reduce(references.byteCount) { max($0, $1.byteCount) } }
 
-  /// Whether the next row belongs into another group.
+  /// Whether the next row belongs to another group.
   package var isFull: Bool {
     rowCount >= RowID.rowsPerGroup || greatestByteCount > Self.columnByteLimit
   }
@@ -43,7 +43,8 @@ public final class RowGroupBuilder {
     for (column, value) in zip(columns, values) { column.append(value) }
   }
 
-  /// Begins a record, to whose columns values are appended directly: one to each, and null to those of transient properties.
+  /// Begins a record. One value must then be appended directly to each column, and null to those of transient
+  /// properties.
   @inline(__always)
   public func beginRow(_ reference: ReferenceID, version: UInt64) {
     if version != 1 || versions.count > 0 {
@@ -77,7 +78,7 @@ public final class RowGroupBuilder {
     for _ in (versions.count / 8)..<rowCount { versions.append(UInt64(1)) }
   }
 
-  /// The rows as a group that never changes; this becomes empty. Rows appended to the columns directly have version 1.
+  /// Returns the rows as an immutable group; this becomes empty. Rows appended to the columns directly have version 1.
   package func sealed() -> RowGroup {
     let versionsDiffer = versions.count > 0
     if versionsDiffer { fillVersions() }
@@ -119,7 +120,7 @@ extension ColumnBuilder {
 
 // MARK: RowGroupListBuilder
 
-/// Groups of rows that are being put together one behind the other, all but the last one full: the fast way to make records of a file
+/// Builds groups of rows one after the other, all but the last one full: the fast way to create the records of a file
 /// that has them row by row.
 ///
 ///     var rows = RowGroupListBuilder(entity: toDo)
@@ -134,18 +135,18 @@ public struct RowGroupListBuilder {
   private let builder: RowGroupBuilder
   private var groups: [RowGroup] = []
 
-  /// Begins without rows of `entity`.
+  /// Makes a builder without rows for `entity`.
   public init(entity: EntityDescription) {
     builder = RowGroupBuilder(entity: entity)
   }
 
-  /// What takes the next row. Every column of the rows before has a value for each.
+  /// Returns the builder for the next row. Every column must have a value for each of the rows before.
   public mutating func next() -> RowGroupBuilder {
     if builder.isFull { groups.append(builder.sealed()) }
     return builder
   }
 
-  /// The groups; this has no rows any more.
+  /// Returns the groups; this has no rows afterwards.
   public mutating func finish() -> [RowGroup] {
     if builder.rowCount > 0 { groups.append(builder.sealed()) }
     defer { groups = [] }
@@ -155,7 +156,7 @@ public struct RowGroupListBuilder {
 
 // MARK: TableBuilder
 
-/// A table that is being put together record by record.
+/// Builds a table record by record.
 package final class TableBuilder {
   private let builder: RowGroupBuilder
   private var groups: [RowGroup] = []
@@ -164,7 +165,7 @@ package final class TableBuilder {
     builder = RowGroupBuilder(entity: entity)
   }
 
-  /// How many rows have been appended. O(groups).
+  /// The number of rows that have been appended. O(groups).
   var rowCount: Int { groups.reduce(builder.rowCount) { $0 + $1.rowCount } }
 
   func append(_ draft: NodeDraft, version: UInt64 = 1) throws(PersistenceError) {
@@ -172,7 +173,7 @@ package final class TableBuilder {
     builder.append(draft.reference, version: version, values: draft.values)
   }
 
-  /// Appends the records of `group` that have not been deleted, one behind the other.
+  /// Appends the records of `group` that have not been deleted, one after the other.
   package func append(liveRowsOf group: RowGroup) throws(PersistenceError) {
     for run in group.liveRuns {
       var rest = run
@@ -204,7 +205,7 @@ package final class TableBuilder {
 
 // MARK: TableVerifier
 
-/// Makes sure of records that were taken from a file as they lie there, before one of them is read.
+/// Checks records that lie in a file, before one of them is read.
 package protocol TableVerifier: Sendable {
   /// Checks checksums and bounds; after the first success it returns at once.
   func verify() throws(PersistenceError)

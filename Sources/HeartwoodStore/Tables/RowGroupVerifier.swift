@@ -1,9 +1,9 @@
 package import HeartwoodModel
 import Synchronization
 
-/// Makes sure of groups of rows that lie in a file, before the first of their records is read, on all processors.
+/// Checks groups of rows that lie in a file, before the first of their records is read, on all processors.
 package final class RowGroupVerifier: TableVerifier {
-  /// Makes sure that the bytes of the group with an index are what was written.
+  /// Checks that the bytes of the group with an index are the ones that were written.
   package typealias Check = @Sendable (_ group: Int) throws(PersistenceError) -> Void
 
   private let groups: [RowGroup]

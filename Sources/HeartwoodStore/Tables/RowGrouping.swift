@@ -1,6 +1,7 @@
-/// In which groups the rows of a table are written: most of them as they are in memory, so that nothing is copied.
+/// Chooses the groups in which the rows of a table are written: most of them as they are in memory, so that nothing is
+/// copied.
 package struct RowGrouping {
-  /// Neighbouring groups with fewer rows than this and fewer bytes than ``smallByteCount`` become one.
+  /// Adjacent groups with fewer rows than this and fewer bytes than ``smallByteCount`` are joined.
   package var smallRowCount: Int
   private static let smallByteCount = 1 << 24
 
@@ -8,7 +9,7 @@ package struct RowGrouping {
     self.smallRowCount = smallRowCount
   }
 
-  /// The groups to write, without the rows that were deleted. O(groups + rows that have to be moved).
+  /// Returns the groups to write, without the rows that were deleted. O(groups + rows that have to be moved).
   package func groups(of table: NodeTable) throws(PersistenceError) -> [RowGroup] {
     var result: [RowGroup] = []
     var pending: [RowGroup] = []

@@ -1,13 +1,13 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// What a file holds and where: its sections in the order in which they lie, and the tables that are made of them.
+/// The contents of a file and their places: its sections in order, and the tables that consist of them.
 struct BinaryDirectory: Sendable {
   /// The metadata, the model, the parts of each table's groups, and then the pages of the history.
   var sections: [BinarySection]
-  /// A table for each entity of the model, in the model's order: references name entities by their place here.
+  /// A table for each entity of the model, in the model's order: references identify entities by their place here.
   var tables: [Table]
-  /// Nil where the store keeps none.
+  /// Nil if the store keeps none.
   var history: History?
 }
 
@@ -38,9 +38,9 @@ extension BinaryDirectory {
 
   /// The saves of the store, in pages.
   struct History: Sendable {
-    /// The number of the last transaction that is no longer kept.
+    /// The number of the last transaction that was purged.
     var purgedNumber: Int64
-    /// How many transactions each page has.
+    /// The number of transactions in each page.
     var transactionCounts: [Int]
     /// The place of the first page in ``BinaryDirectory/sections``.
     var firstSection = 0
@@ -49,10 +49,10 @@ extension BinaryDirectory {
   /// The values of one property in a group.
   struct GroupColumn: Sendable {
     var hasValidity = false
-    /// Whether each reference says to which entity it leads.
+    /// Whether each reference contains the entity of its record.
     var hasEntityIndices = false
     var referenceLayout = ReferenceColumn.Layout.integer
-    /// The place of the entity to which all references lead, where they do not say it themselves.
+    /// The place of the entity that all references belong to, if they do not contain it themselves.
     var entityIndex = 0
     var referenceCount = 0
   }
@@ -67,11 +67,11 @@ extension BinaryDirectory.Group {
   struct Sections {
     let references: Range<Int>
     let versions: Range<Int>
-    /// By column of the table.
+    /// The sections by column of the table.
     let columns: [Range<Int>]
   }
 
-  /// Which sections of the file are which part of the group.
+  /// Returns the sections of the file for each part of the group.
   func sections(_ columns: [BinaryDirectory.Column]) -> Sections {
     var next = firstSection
     func take(_ count: Int) -> Range<Int> {
@@ -85,7 +85,7 @@ extension BinaryDirectory.Group {
     )
   }
 
-  /// How long each of the group's sections must be, in the order in which they lie; nil where it may have any length.
+  /// Returns the required length of each of the group's sections, in the order of the file; nil for one of any length.
   func sectionLengths(_ columns: [BinaryDirectory.Column]) -> [Int?] {
     var lengths = Self.lengths(referenceLayout, count: rowCount)
     if hasVersions { lengths.append(rowCount * 8) }
@@ -131,7 +131,7 @@ extension BinaryDirectory {
     static let hasEntityIndices: UInt8 = 2
   }
 
-  /// The directory as it lies in the file.
+  /// The directory as it is stored in the file.
   var encoded: ByteSlice {
     let bytes = GrowableBytes(capacity: sections.count * BinarySection.encodedLength + 1024)
     bytes.append(UInt32(truncatingIfNeeded: sections.count).littleEndian)
@@ -198,7 +198,7 @@ extension GrowableBytes {
 
 // MARK: BinarySection
 
-/// A run of bytes of a file under a checksum of its own, followed by zeros up to the next multiple of 64.
+/// A range of bytes of a file with a checksum of its own, followed by zeros up to the next multiple of 64.
 struct BinarySection: Sendable, Equatable {
   static let encodedLength = 24
 
@@ -227,10 +227,10 @@ struct BinarySection: Sendable, Equatable {
 }
 
 extension BinarySection {
-  /// Where the zeros end; only of a section that lies inside of a file.
+  /// The end of the zeros; only valid for a section that lies within a file.
   var end: Int { offset + length + BinaryFormat.paddingLength(length) }
 
-  /// Whether the bytes and the zeros lie in `range`, which begins and ends at multiples of 64.
+  /// Returns whether the bytes and the zeros lie in `range`, which begins and ends at multiples of 64.
   func isInside(_ range: Range<Int>) -> Bool {
     offset.isMultiple(of: BinaryFormat.alignment) && range.contains(offset) && length <= range.upperBound - offset
       || offset == range.upperBound && length == 0
@@ -239,7 +239,7 @@ extension BinarySection {
 
 // MARK: BinaryPropertyType
 
-/// The number by which a directory names the type of a property.
+/// The number for the type of a property in a directory.
 enum BinaryPropertyType: UInt8, Sendable {
   case integer16 = 1
   case integer32 = 2
@@ -284,7 +284,7 @@ extension BinaryPropertyType {
     }
   }
 
-  /// How the values lie.
+  /// The layout of the values.
   var columnKind: ColumnKind {
     switch self {
     case .integer16: .int16

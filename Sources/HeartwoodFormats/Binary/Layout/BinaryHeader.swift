@@ -1,7 +1,7 @@
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// The first bytes of a file: what it is, who can read it, and which store it holds.
+/// The first bytes of a file: its format, the versions of readers for it, and the identifier of its store.
 struct BinaryHeader: Sendable {
   let formatVersion: UInt32
   let minimumReaderVersion: UInt32
@@ -11,11 +11,11 @@ struct BinaryHeader: Sendable {
 
   private static let historyFlag: UInt32 = 1
   private static let flagsOffset = 32
-  /// Where the checksum of the bytes before it lies.
+  /// The offset of the checksum of the bytes before it.
   private static let checksumOffset = 56
   private static let minimumReaderVersionOffset = 12
 
-  /// The header of a file that is written now.
+  /// Makes the header of a new file.
   init(storeIdentifier: UUID, hasHistory: Bool) {
     self.formatVersion = BinaryFormat.versionWithMetadataArea
     self.minimumReaderVersion = BinaryFormat.versionWithMetadataArea
@@ -50,7 +50,7 @@ struct BinaryHeader: Sendable {
     }
   }
 
-  /// Whether the metadata lie in a ``BinaryMetadataArea``.
+  /// Whether the metadata is in a ``BinaryMetadataArea``.
   var hasMetadataArea: Bool { minimumReaderVersion >= BinaryFormat.versionWithMetadataArea }
 
   /// Whether the directory ends with a history.
@@ -90,7 +90,7 @@ struct BinaryHeader: Sendable {
     }
   }
 
-  /// The header as it lies in the file.
+  /// The header as it is stored in the file.
   var encoded: ByteSlice {
     let bytes = GrowableBytes(capacity: BinaryFormat.headerLength)
     BinaryFormat.magic.withUnsafeBytes { bytes.append($0) }
@@ -106,12 +106,12 @@ struct BinaryHeader: Sendable {
 
 // MARK: BinaryTrailer
 
-/// The last bytes of a file: where its directory is, and how long the file must be.
+/// The last bytes of a file: the place of its directory, and the required length of the file.
 struct BinaryTrailer: Sendable {
   let directory: BinarySection
   let fileLength: Int
 
-  /// Where the checksum of the bytes before it lies.
+  /// The offset of the checksum of the bytes before it.
   private static let checksumOffset = 48
 
   init(directory: BinarySection) {
@@ -143,7 +143,7 @@ struct BinaryTrailer: Sendable {
     }
   }
 
-  /// The trailer as it lies in the file.
+  /// The trailer as it is stored in the file.
   var encoded: ByteSlice {
     let bytes = GrowableBytes(capacity: BinaryFormat.trailerLength)
     directory.encode(to: bytes)
@@ -157,20 +157,20 @@ struct BinaryTrailer: Sendable {
 
 // MARK: BinaryMetadataArea
 
-/// The metadata of a file in two copies, of which one is whole while the other is written over.
+/// The metadata of a file in two copies, of which one is intact while the other is overwritten.
 struct BinaryMetadataArea: Sendable {
-  /// What is before the copies: a mark, and zeros.
+  /// The length of the part before the copies: a mark, and zeros.
   private static let headLength = 64
   private static let settled: UInt8 = 0
-  /// No changed bit makes one mark of the other.
+  /// The two marks differ in all bits, so no single changed bit turns one into the other.
   private static let changing: UInt8 = 0xFF
   private static let minimumCapacity = 1024
-  /// The checksum and the length before the text of a copy.
+  /// The length of the checksum and the length before the text of a copy.
   private static let copyHeadLength = 16
 
   private let offset: Int
   private let capacity: Int
-  /// The copy that counts.
+  /// The valid copy.
   private let current: Int
   private let isSettled: Bool
   /// The text of the metadata.
@@ -178,7 +178,7 @@ struct BinaryMetadataArea: Sendable {
 
   /// Reads the area from a file.
   ///
-  /// - Parameter offset: where it begins in the file.
+  /// - Parameter offset: the offset in the file at which it begins.
   init(_ bytes: UnsafeRawBufferPointer, offset: Int, fault: BinaryFault) throws(PersistenceError) {
     self.offset = offset
     let capacity = (bytes.count - Self.headLength) / 2
@@ -188,7 +188,7 @@ struct BinaryMetadataArea: Sendable {
     else { throw fault.corrupt("the place of the metadata is not as it was written", at: offset) }
     let isSettled = bytes[0] == Self.settled
     let copies = [0, 1].map { Self.text(ofCopy: $0, capacity, in: bytes) }
-    // Copies differ, or do not hold, only where a change of them was interrupted.
+    // Copies differ, or are invalid, only if a change of them was interrupted.
     guard let current = copies.firstIndex(where: { $0 != nil }), let text = copies[current],
       !isSettled || copies[0] == copies[1]
     else { throw fault.corrupt("the checksum of the metadata does not hold", at: offset) }
@@ -198,7 +198,8 @@ struct BinaryMetadataArea: Sendable {
     json = text
   }
 
-  /// The texts of the copies whose checksum holds, in an area that may be damaged: none, one, or two, which may differ.
+  /// Returns the texts of the copies whose checksum is right, in an area that may be damaged: none, one, or two, which
+  /// may differ.
   static func soundTexts(_ bytes: UnsafeRawBufferPointer) -> [Data] {
     let capacity = (bytes.count - headLength) / 2
     guard capacity >= BinaryFormat.alignment else { return [] }
@@ -218,7 +219,8 @@ struct BinaryMetadataArea: Sendable {
 // MARK: Writing
 
 extension BinaryMetadataArea {
-  /// How long a copy of a text is: a power of two, so that most other texts fit in its place, and the same for every text that does.
+  /// Returns the length of a copy for a text: a power of two, so that most other texts fit in its place, and the same
+  /// for every text that does.
   private static func capacity(for json: Data) -> Int {
     var capacity = minimumCapacity
     while capacity - copyHeadLength < json.count { capacity *= 2 }
@@ -235,16 +237,16 @@ extension BinaryMetadataArea {
     withUnsafeBytes(of: number.littleEndian) { Array($0) }
   }
 
-  /// The area as it lies in a new file.
+  /// Returns the area as it is stored in a new file.
   static func encoded(_ json: Data) -> ByteSlice {
     let copy = copy(of: json, capacity: capacity(for: json))
     let head = [settled] + [UInt8](repeating: 0, count: headLength - 1)
     return ByteSlice(copying: Data(head + copy + copy))
   }
 
-  /// What to write over the area so that it holds `json`, or nil where a new file would have an area of another length.
+  /// Returns patches that make the area contain `json`, or nil if a new file would have an area of another length.
   ///
-  /// The copy that counts is written last: until then it is read, and then the other one.
+  /// The valid copy is written last: until then it is read, and then the other one.
   func patches(_ json: Data) -> [FilePatch]? {
     guard Self.capacity(for: json) == capacity else { return nil }
     if isSettled, json == self.json { return [] }

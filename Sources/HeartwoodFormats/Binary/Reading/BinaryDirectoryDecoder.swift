@@ -1,22 +1,22 @@
 import HeartwoodStore
 
-/// Reads a directory whose checksum holds. It may still be made to deceive, so every number is held against the others
-/// before anything is built on it.
+/// Reads a directory whose checksum is right. It may still be forged, so every number is checked against the others
+/// before it is used.
 struct BinaryDirectoryDecoder {
   private let section: BinarySection
   private let hasHistory: Bool
-  /// Whether the directory ends with the bytes that it is read from.
+  /// Whether the directory ends at the end of the section that it is read from.
   private let isLengthKnown: Bool
   private let fault: BinaryFault
   private var cursor: BinaryCursor
-  /// The place of the next section that no group has claimed yet.
+  /// The place of the next section that no group has used yet.
   private var nextSection = BinaryFormat.commonSectionCount
   private var sections: [BinarySection] = []
   private var tableCount = 0
 
   /// - Parameters:
-  ///   - file: the whole file, in which `section`, the directory, lies.
-  ///   - isLengthKnown: whether the directory takes the whole section; else it takes what it needs.
+  ///   - file: the whole file, which contains `section`, the directory.
+  ///   - isLengthKnown: whether the directory takes the whole section; otherwise it takes what it needs.
   init(
     _ file: UnsafeRawBufferPointer,
     section: BinarySection,
@@ -32,7 +32,7 @@ struct BinaryDirectoryDecoder {
     self.cursor = BinaryCursor(bytes, start: section.offset, fault: fault)
   }
 
-  /// How many bytes have been read.
+  /// The number of bytes that have been read.
   var consumedCount: Int { cursor.offset - section.offset }
 
   mutating func decode() throws(PersistenceError) -> BinaryDirectory {
@@ -55,7 +55,7 @@ struct BinaryDirectoryDecoder {
     return BinaryDirectory(sections: sections, tables: tables, history: history)
   }
 
-  /// Sections lie one behind the other from the header to the directory, so that no byte is left out.
+  /// Sections lie one after the other from the header to the directory, so that no byte is left out.
   private mutating func decodeSections(_ count: Int) throws(PersistenceError) {
     sections.reserveCapacity(count)
     var end = BinaryFormat.headerLength
@@ -211,7 +211,7 @@ struct BinaryDirectoryDecoder {
 
 // MARK: BinaryCursor
 
-/// Reads numbers and names from bytes that may be anything, and never past their end.
+/// Reads numbers and names from bytes that may be invalid, and never past their end.
 struct BinaryCursor {
   private let bytes: UnsafeRawBufferPointer
   private let start: Int
@@ -225,7 +225,7 @@ struct BinaryCursor {
     self.fault = fault
   }
 
-  /// Where the next byte lies in the file.
+  /// The offset of the next byte in the file.
   var offset: Int { start + position }
   var remainingCount: Int { bytes.count - position }
 
@@ -236,7 +236,7 @@ struct BinaryCursor {
     return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
   }
 
-  /// A number of 8 bytes that is a length, a count or an offset.
+  /// Reads a number of 8 bytes that is a length, a count or an offset.
   mutating func size() throws(PersistenceError) -> Int {
     let place = offset
     guard let size = Int(exactly: try number(UInt64.self)) else {
@@ -245,7 +245,7 @@ struct BinaryCursor {
     return size
   }
 
-  /// A length of 4 bytes and as many bytes of UTF-8, at least one.
+  /// Reads a length of 4 bytes and as many bytes of UTF-8, at least one.
   mutating func name() throws(PersistenceError) -> String {
     let place = offset
     let length = Int(try number(UInt32.self))

@@ -8,11 +8,11 @@ struct BinaryFile: Sendable {
   let region: ByteRegion
   let header: BinaryHeader
   let directory: BinaryDirectory
-  /// Where the metadata can be written over; nil in files of older versions.
+  /// The area in which the metadata can be overwritten; nil in files of older versions.
   let metadataArea: BinaryMetadataArea?
   let fault: BinaryFault
 
-  /// A file of which nothing but these is known to be sound.
+  /// Makes a file of which only these parts are known to be valid.
   init(
     region: ByteRegion,
     header: BinaryHeader,
@@ -42,7 +42,7 @@ struct BinaryFile: Sendable {
     try check(section: BinaryFormat.modelSection, "the model")
   }
 
-  /// The area has checksums of its own, which the directory does not know.
+  /// The area has checksums of its own, which are not in the directory.
   private static func metadataArea(
     _ section: BinarySection,
     in file: UnsafeRawBufferPointer,
@@ -57,15 +57,15 @@ struct BinaryFile: Sendable {
 }
 
 extension BinaryFile {
-  /// The bytes of a section, which may be unchecked.
+  /// Returns the bytes of a section, which may be unchecked.
   func bytes(ofSection index: Int) -> ByteSlice {
     let section = directory.sections[index]
     return ByteSlice(region, offset: section.offset, count: section.length) ?? .empty
   }
 
-  /// Makes sure that a section is what was written.
+  /// Checks that a section is as it was written.
   ///
-  /// - Parameter what: what it holds, for the error.
+  /// - Parameter what: the contents of the section, for the error.
   func check(
     section index: Int,
     _ what: String,
@@ -96,14 +96,14 @@ extension BinaryFile {
     throw fault.corrupt("the bytes behind \(what) are not zero", at: place, entity: entity, property: property)
   }
 
-  /// Makes sure that the sections of a group of records are what was written.
+  /// Checks that the sections of a group of records are as they were written.
   func check(_ entry: BinaryDirectory.Group, of table: BinaryDirectory.Table) throws(PersistenceError) {
     for index in 0..<entry.sectionLengths(table.columns).count {
       try check(section: entry.firstSection + index, "a part of the records", entity: table.entityName)
     }
   }
 
-  /// What the store tells about itself.
+  /// Reads the metadata of the store.
   func metadata() throws(PersistenceError) -> StoreMetadata {
     let section = directory.sections[BinaryFormat.metadataSection]
     let json = metadataArea?.json ?? bytes(ofSection: BinaryFormat.metadataSection).data
@@ -116,7 +116,7 @@ extension BinaryFile {
     return metadata
   }
 
-  /// The saves that the file keeps, of which nothing has been read; nil where it keeps none.
+  /// Returns the history in the file, of which nothing has been read; nil if it has none.
   func history() throws(PersistenceError) -> StoreHistory? {
     guard let entry = directory.history else { return nil }
     let pages = entry.transactionCounts.enumerated().map { place, count in
@@ -127,7 +127,7 @@ extension BinaryFile {
     return try StoreHistory(purgedNumber: entry.purgedNumber, pages: pages)
   }
 
-  /// The model that the records were written with.
+  /// Reads the model that the records were written with.
   func model() throws(PersistenceError) -> ManagedObjectModel {
     do {
       return try ManagedObjectModel.decoded(from: bytes(ofSection: BinaryFormat.modelSection).data)
@@ -142,7 +142,7 @@ extension BinaryFile {
 
 // MARK: BinaryHistoryVerifier
 
-/// Makes sure of a page of the history that lies in a mapped file, before it is read.
+/// Checks a page of the history that lies in a mapped file, before it is read.
 struct BinaryHistoryVerifier: HistoryPageVerifier {
   let file: BinaryFile
   let section: Int
@@ -163,6 +163,6 @@ extension ByteSlice {
     self = data.withUnsafeBytes { ByteSlice(ByteRegion.copying($0)) }
   }
 
-  /// A copy of the bytes.
+  /// The bytes, copied.
   var data: Data { Data(unsafeBytes) }
 }

@@ -1,7 +1,7 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Makes one group of rows out of its sections, whose number and lengths the directory has been checked for.
+/// Makes one group of rows from its sections, whose number and lengths have been checked with the directory.
 struct BinaryGroupReader {
   private let file: BinaryFile
   private let entry: BinaryDirectory.Group
@@ -15,7 +15,7 @@ struct BinaryGroupReader {
     self.nextSection = entry.firstSection
   }
 
-  /// A column of the group alone, whose first section is at a place.
+  /// Returns a single column of the group, whose first section is at a place.
   static func column(
     _ place: Int,
     from firstSection: Int,
@@ -29,7 +29,7 @@ struct BinaryGroupReader {
     return try reader.column(entry.columns[place], table.columns[place], entity: table.entityName)
   }
 
-  /// What the records of the group are called.
+  /// Returns the references of the group's records.
   static func references(
     _ entry: BinaryDirectory.Group,
     of entity: EntityDescription,

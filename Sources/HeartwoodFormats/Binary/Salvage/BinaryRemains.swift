@@ -2,15 +2,16 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// What is left of a file that may be damaged: its directory, by which the rest is found, and what is wrong with what surrounds the records.
+/// The remains of a file that may be damaged: its directory, which contains the places of the other parts, and the
+/// faults of the parts other than records.
 ///
-/// Without a directory nothing tells where values are and which of them are whole.
+/// Without a directory, the places and the checksums of values are unknown.
 struct BinaryRemains {
   let file: BinaryFile
-  /// Whether the checksum of the directory holds. If not, what it says is taken as far as all of it fits together.
+  /// Whether the checksum of the directory is right. If not, it is used if all of it is consistent.
   private(set) var isDirectorySound = false
   private(set) var losses: [SalvageReport.Loss] = []
-  /// The header, if its checksum holds.
+  /// The header, if its checksum is right.
   private let header: BinaryHeader?
 
   /// - Throws: ``PersistenceError/Code/fileCorrupt`` if there is no directory, and an error if the file is no binary store.
@@ -38,7 +39,7 @@ struct BinaryRemains {
     )
   }
 
-  /// The header; nil if it is damaged. A file of another kind, or one that is for newer readers, is refused.
+  /// Returns the header; nil if it is damaged. A file of another kind, or one that is for newer readers, is refused.
   private static func header(
     _ bytes: UnsafeRawBufferPointer,
     _ fault: BinaryFault,
@@ -89,7 +90,7 @@ extension BinaryRemains {
     )
   }
 
-  /// A directory, which says of itself that all before it belongs to it, sought from the end on.
+  /// Searches for a directory, starting at the end of the file. The sections in it must fill all bytes before it.
   private static func searched(
     _ bytes: UnsafeRawBufferPointer,
     _ header: BinaryHeader?,
@@ -112,7 +113,7 @@ extension BinaryRemains {
     return nil
   }
 
-  /// Whether a trailer follows the directory, and says that it is as it was written: bytes were added to the file.
+  /// Returns whether a valid trailer follows the directory, so that bytes were only added to the file.
   private static func hasTrailer(
     _ section: BinarySection,
     in bytes: UnsafeRawBufferPointer,
@@ -140,7 +141,7 @@ extension BinaryRemains {
         isLengthKnown: isLengthKnown,
         fault: fault
       )
-      // What does not decode is no directory.
+      // Bytes that cannot be decoded are no directory.
       if let directory = try? decoder.decode() { return (directory, decoder.consumedCount) }
     }
     return nil
@@ -152,7 +153,7 @@ extension BinaryRemains {
 }
 
 extension BinarySection {
-  /// The bytes without the zeros behind them.
+  /// The range of the bytes without the zeros after them.
   var range: Range<Int> { offset..<(offset + length) }
 }
 
@@ -163,7 +164,7 @@ extension BinaryRemains {
     Self.isSound(file.directory.sections[index], in: file.region.unsafeBytes)
   }
 
-  /// The metadata, as far as they are left.
+  /// Returns the metadata, as far as it can be read.
   mutating func metadata() -> StoreMetadata {
     let section = file.directory.sections[BinaryFormat.metadataSection]
     let bytes = UnsafeRawBufferPointer(rebasing: file.region.unsafeBytes[section.range])
@@ -183,14 +184,14 @@ extension BinaryRemains {
     return StoreMetadata(identifier: file.header.storeIdentifier, storeType: .binary)
   }
 
-  /// The model that the records were written with; nil if it is damaged.
+  /// Returns the model that the records were written with; nil if it is damaged.
   mutating func model() -> ManagedObjectModel? {
     if isSound(section: BinaryFormat.modelSection), let model = try? file.model() { return model }
     note(file.directory.sections[BinaryFormat.modelSection], "The model in the file cannot be read.")
     return nil
   }
 
-  /// The history, behind the last page that is damaged.
+  /// Returns the history after the last page that is damaged.
   mutating func history() -> StoreHistory? {
     guard let entry = file.directory.history else { return nil }
     let sections = entry.transactionCounts.indices.map { entry.firstSection + $0 }
@@ -225,7 +226,7 @@ extension BinaryRemains {
     return (try? verifier.verify()) != nil
   }
 
-  /// Notes bytes between sections that are not zero, as they were written.
+  /// Notes bytes between sections that are not zero; they were written as zeros.
   mutating func notePadding() {
     for section in file.directory.sections {
       let padding = section.range.upperBound..<section.end

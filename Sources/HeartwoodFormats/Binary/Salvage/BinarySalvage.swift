@@ -1,9 +1,11 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// Reads what is sound of the records of a damaged file: group by group and column by column, each of which has checksums of its own.
+/// Reads the undamaged records of a damaged file: group by group and column by column, each of which has checksums of
+/// its own.
 ///
-/// A damaged column costs the values of its group; what the records are called, if it is damaged, costs the records of the group.
+/// If a column is damaged, its values in the group are lost; if the references of the records are damaged, the records
+/// of the group are.
 struct BinarySalvage {
   private let remains: BinaryRemains
   private let salvage: StoreSalvage
@@ -46,7 +48,7 @@ struct BinarySalvage {
   }
 }
 
-/// Reads what is sound of groups of one table.
+/// Reads the undamaged parts of groups of one table.
 private struct BinaryGroupSalvage {
   private let remains: BinaryRemains
   private let salvage: StoreSalvage
@@ -73,7 +75,8 @@ private struct BinaryGroupSalvage {
     meaning = ColumnMeaning(of: entity, in: salvage.loader.model)
   }
 
-  /// The group, with columns without values in the place of damaged ones; nil if it is not known what its records are called.
+  /// Returns the group, in which damaged columns are replaced by columns without values; nil if the references of its
+  /// records are unknown.
   func group(_ entry: BinaryDirectory.Group) -> RowGroup? {
     let sections = entry.sections(table.columns)
     guard let references = references(entry, sections.references) else {
@@ -146,7 +149,7 @@ private struct BinaryGroupSalvage {
     return lost(ordinal, names, nil, "The damaged directory does not say where these values are.")
   }
 
-  /// A column without values.
+  /// Returns a column without values.
   private func lost(_ ordinal: Int, _ names: [ReferenceID], _ range: Range<Int>?, _ reason: String) -> RecordColumn {
     let property = entity.properties[ordinal]
     salvage.note(
@@ -177,7 +180,8 @@ private struct BinaryGroupSalvage {
 // MARK: What only a sound directory tells
 
 extension BinaryGroupSalvage {
-  /// Whether the names could be others than the damaged directory says: texts, or texts behind a byte that tells their kind.
+  /// Returns whether the names could differ from those in the damaged directory: texts, or texts after a byte with
+  /// their kind.
   private func isDoubtful(_ references: ReferenceColumn) -> Bool {
     guard !remains.isDirectorySound, references.layout == .string || references.layout == .mixed else { return false }
     return (0..<references.count).allSatisfy { index in
@@ -185,7 +189,7 @@ extension BinaryGroupSalvage {
     }
   }
 
-  /// Whether links could be to records of other entities than the damaged directory says.
+  /// Returns whether links could refer to records of other entities than the damaged directory contains.
   private func isDoubtful(_ column: RecordColumn, _ ordinal: Int) -> Bool {
     guard !remains.isDirectorySound, let references = column.references else { return false }
     if references.count > 0, isDoubtful(references) { return true }
@@ -198,10 +202,10 @@ extension BinaryGroupSalvage {
 // MARK: The store
 
 extension BinaryStore: SalvagingStore {
-  /// Reads what verifies: each column of each group of records has a checksum of its own.
+  /// Reads the parts whose checksums are right: each column of each group of records has its own.
   ///
-  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if the directory at the end of the file is missing, without which nothing tells where
-  ///   the values are.
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if the directory at the end of the file is missing, without which
+  ///   the places of the values are unknown.
   public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
     var remains = try BinaryRemains(file)
     salvage.loader.metadata = remains.metadata()
@@ -212,7 +216,7 @@ extension BinaryStore: SalvagingStore {
     try BinarySalvage(remains, into: salvage).run()
   }
 
-  /// The model in the file, if its checksum holds.
+  /// Returns the model in the file, if its checksum is right.
   public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
     guard var remains = try? BinaryRemains(file) else { return nil }
     return remains.model()

@@ -1,6 +1,6 @@
 import HeartwoodStore
 
-/// How the text of one file is written, with nothing left open.
+/// The complete dialect of one file, in which nothing is undetermined.
 struct CSVDialect: Sendable, Hashable {
   var separator: UInt8
   var hasSpaceAfterSeparator: Bool
@@ -12,7 +12,8 @@ struct CSVDialect: Sendable, Hashable {
   /// Whether the line with the identifier has as many separators as the others.
   var padsFirstLine: Bool
 
-  /// What `fixed` sets; for the rest, what `found` says of the file; and for the rest of that, what new files have.
+  /// Uses what `fixed` sets; for the rest, what `found` has detected in the file; and for all else, the defaults of new
+  /// files.
   init(_ fixed: CSVStore.Dialect, found: CSVStore.Dialect = CSVStore.Dialect()) {
     separator = fixed.separator ?? found.separator ?? CSVFormat.comma
     hasSpaceAfterSeparator =
@@ -39,15 +40,15 @@ extension CSVDialect {
 
 // MARK: CSVDialectFinder
 
-/// Looks at the first lines of a file to find out how it is written.
+/// Detects the dialect of a file from its first lines.
 struct CSVDialectFinder {
   private static let firstBlockSize = 1 << 13
 
   struct Finding {
     var dialect = CSVStore.Dialect()
-    /// Where the first line that is not blank begins, after the one with the identifier.
+    /// The offset of the first line that is not blank, after the one with the identifier.
     var recordsOffset: Int
-    /// Where the line behind the header row begins; nil where the first line is none.
+    /// The offset of the line after the header row; nil if the first line is none.
     var header: Int?
   }
 
@@ -66,7 +67,7 @@ struct CSVDialectFinder {
     return finding
   }
 
-  /// Looks at the first `size` bytes behind the first line; returns whether that was enough.
+  /// Examines the first `size` bytes after the first line; returns whether they were sufficient.
   private func examine(_ size: Int, _ finding: inout Finding) throws(PersistenceError) -> Bool {
     let bytes = try file.bytes(from: line.end, count: size)
     let isWhole = line.end + bytes.count >= file.size || size > CSVFormat.maximumRecordLength
@@ -96,7 +97,7 @@ struct CSVDialectFinder {
     return true
   }
 
-  /// The separator that the first line shows; nil where more bytes are needed to see.
+  /// Returns the separator in the first line; nil if more bytes are needed to detect it.
   private static func separator(_ bytes: [UInt8], from start: Int, isWhole: Bool, _ schema: CSVSchema) -> UInt8? {
     for separator in CSVFormat.detectableSeparators {
       let splitter = CSVFieldSplitter(separator: separator, dropsSpace: true, isWhole: isWhole)
@@ -141,10 +142,10 @@ struct CSVDialectFinder {
 // MARK: Other first records
 
 extension CSVDialectFinder {
-  /// Whether a file in which `line` is the first record is found to be separated as `dialect` says.
+  /// Returns whether `dialect` would be detected in a file in which `line` is the first record.
   static func finds(_ dialect: CSVDialect, by line: [UInt8], schema: CSVSchema) -> Bool {
     var found = CSVStore.Dialect()
-    // The header row stays, and shows it.
+    // The header row stays, and the separator is detected in it.
     found.separator = dialect.hasHeader ? dialect.separator : separator(line, from: 0, isWhole: true, schema)
     let splitter = CSVFieldSplitter(separator: dialect.separator, dropsSpace: true, isWhole: true)
     if case .record(let record) = splitter.split(line, from: 0) {

@@ -1,23 +1,24 @@
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// What stands before the records: the byte order mark, the line with the identifier, and the header row.
+/// The part of a file before the records: the byte order mark, the line with the identifier, and the header row.
 struct CSVPreamble: Sendable {
   let identifier: UUID
   let dialect: CSVDialect
-  /// How many bytes the byte order mark takes.
+  /// The number of bytes of the byte order mark.
   let markLength: Int
-  /// Where the records begin. In a file without any, that may be behind its end, where the line before them is not ended.
+  /// The offset of the records. In a file without any, it may be after the end of the file, if the line before them has
+  /// no end.
   let dataOffset: Int
 }
 
 extension CSVPreamble {
-  /// Reads as much of the file as it takes to know its dialect.
+  /// Reads as much of the file as is needed to detect its dialect.
   static func read(_ file: StoreInput, schema: CSVSchema) throws -> CSVPreamble {
     try read(file, schema: schema, behind: try CSVIdentifierLine.read(file))
   }
 
-  /// The same for a first line that is known.
+  /// Does the same for a first line that is known.
   static func read(_ file: StoreInput, schema: CSVSchema, behind line: CSVIdentifierLine) throws -> CSVPreamble {
     let found = try CSVDialectFinder(file: file, schema: schema, line: line).find()
     let dialect = CSVDialect(schema.layout.dialect, found: found.dialect)
@@ -49,7 +50,7 @@ extension CSVPreamble {
 
 /// The first line: a number sign and the identifier of the store.
 struct CSVIdentifierLine {
-  /// What spreadsheets pad a short line with.
+  /// The bytes with which spreadsheets pad a short line.
   private static let padding = CSVFormat.detectableSeparators + [CSVFormat.space]
   static let maximumLength = 1 << 12
 
@@ -57,12 +58,12 @@ struct CSVIdentifierLine {
   let markLength: Int
   /// Whether separators follow the identifier.
   let isPadded: Bool
-  /// Where the next line begins.
+  /// The offset of the next line.
   let end: Int
-  /// Nil where the file ends with the line.
+  /// Nil if the file ends with the line.
   let lineEnd: CSVStore.Dialect.LineEnd?
 
-  /// The line without its end, in as many bytes for every identifier.
+  /// Returns the line without its end; it has the same length for every identifier.
   static func text(of identifier: UUID) -> String { "#" + identifier.uuidString }
 
   static func read(_ file: StoreInput) throws -> CSVIdentifierLine {
@@ -74,13 +75,13 @@ struct CSVIdentifierLine {
     }
   }
 
-  /// Whether a file that begins so is one of these.
+  /// Returns whether a file that begins with `bytes` is a file of this format.
   static func begins(_ bytes: [UInt8]) -> Bool {
     // try?: whether it can be read is the question.
     (try? CSVIdentifierLine(bytes)) != nil
   }
 
-  /// What takes the place of a first line that is damaged: the line ends where any line does, and the store is a new one.
+  /// Replaces a first line that is damaged: the line ends as any line does, and the store is a new one.
   init(inPlaceOfLineIn bytes: [UInt8]) {
     markLength = bytes.starts(with: CSVFormat.byteOrderMark) ? CSVFormat.byteOrderMark.count : 0
     identifier = UUID()

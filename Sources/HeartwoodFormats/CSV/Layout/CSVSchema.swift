@@ -1,9 +1,9 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// The columns of a file, found in an entity and checked.
+/// The columns of a file, derived from an entity and checked.
 struct CSVSchema: Sendable {
-  /// What a column holds.
+  /// The content of a column.
   enum Content: Sendable, Hashable {
     case reference
     case ignored
@@ -13,9 +13,9 @@ struct CSVSchema: Sendable {
 
   struct Column: Sendable {
     let content: Content
-    /// What a header row calls the column; nil where it may call it anything.
+    /// The title of the column in a header row; nil if any title is accepted.
     let title: String?
-    /// The name of the property, for error texts.
+    /// The name of the property, for error messages.
     let property: String?
   }
 
@@ -24,7 +24,7 @@ struct CSVSchema: Sendable {
   let layout: CSVStore.Layout
   /// The column of the reference.
   let referenceColumn: Int
-  /// The properties that no column holds: those that live in memory only.
+  /// The properties without a column: those that exist in memory only.
   let absentOrdinals: [Int]
 
   init(_ setup: StoreSetup) throws(PersistenceError) {
@@ -64,7 +64,7 @@ struct CSVSchema: Sendable {
 
 // MARK: CSVLayoutCheck
 
-/// Finds out whether a layout fits an entity.
+/// Checks that a layout fits an entity.
 struct CSVLayoutCheck {
   let path: String?
   let entity: EntityDescription

@@ -23,7 +23,8 @@ extension CSVBatchReader {
     }
   }
 
-  /// Puts the values of a column, in `Value`'s form, into the scratch memory; returns the first row whose field is no value.
+  /// Writes the values of a column, in the form of `Value`, to the scratch memory; returns the first row whose field is
+  /// no value.
   @inline(__always)
   func fill<Value: BitwiseCopyable>(
     _ fields: CSVColumnFields,
@@ -138,7 +139,7 @@ extension CSVBatchReader {
     return nil
   }
 
-  /// The way of the rarer types: row by row.
+  /// Reads the rarer types, row by row.
   private func readEach(
     _ fields: CSVColumnFields,
     into column: ColumnBuilder,
@@ -173,9 +174,9 @@ extension CSVBatchReader {
 
 // MARK: CSVBooleanText
 
-/// Booleans as text.
+/// Reads booleans from text.
 enum CSVBooleanText {
-  /// The boolean that a word stands for, in capitals or small letters; nil where it is none.
+  /// Returns the boolean for a word in capitals or small letters; nil if it is none.
   static func boolean(_ text: UnsafeRawBufferPointer) -> Bool? {
     guard text.count <= 5 else { return nil }
     switch String(decoding: text, as: UTF8.self).lowercased() {

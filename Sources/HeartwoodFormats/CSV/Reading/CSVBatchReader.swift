@@ -2,12 +2,12 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Turns the fields of a batch into values, one column after another, and appends them to a group of rows.
+/// Converts the fields of a batch to values, one column after another, and appends them to a group of rows.
 ///
-/// An unsafe place: fields lie inside the window that they were found in, and the values of a batch fit into the scratch memory,
-/// which has room for ``CSVBatch/capacity`` of the widest.
+/// An unsafe place: fields lie inside the window that they were found in, and the values of a batch fit into the
+/// scratch memory, which has room for ``CSVBatch/capacity`` of the widest.
 final class CSVBatchReader {
-  /// A field that cannot be read: its row in the batch, and why.
+  /// A field that cannot be read: its row in the batch, and the reason.
   struct Failure {
     var row: Int
     var column: Int
@@ -17,11 +17,12 @@ final class CSVBatchReader {
   let schema: CSVSchema
   let references: CSVReferenceText
   let scratch: UnsafeMutableRawPointer
-  /// A byte for each row: 0 where it has no value.
+  /// A byte for each row: 0 if it has no value.
   let flags: UnsafeMutablePointer<UInt8>
   var hasNulls = false
   var dates = DateTextReader()
-  /// Whether references must be UUIDs where they may be. What was taken for one is not to be read as something else.
+  /// Whether references must be UUIDs in columns that may contain them. A field that was taken for one must not be read
+  /// as another value.
   var takesOnlyUUIDs = true
 
   init(schema: CSVSchema) {
@@ -37,7 +38,8 @@ final class CSVBatchReader {
     flags.deallocate()
   }
 
-  /// Appends the batch to `builder`; on a failure `builder` is of no more use. Returns the failure that comes first in the file.
+  /// Appends the batch to `builder`; after a failure `builder` must not be used any more. Returns the first failure in
+  /// the file.
   func read(_ batch: CSVBatch, in window: CSVWindow, into builder: RowGroupBuilder) -> Failure? {
     if batch.hasEscapes { unescape(batch, in: window) }
     var first: Failure?
@@ -65,7 +67,7 @@ final class CSVBatchReader {
     return row.map { Failure(row: $0.row, column: column, reason: $0.reason) }
   }
 
-  /// Makes one quote of two in all fields that hold such.
+  /// Replaces two quotes with one in all fields that contain them.
   private func unescape(_ batch: CSVBatch, in window: CSVWindow) {
     for index in 0..<(batch.rowCount * batch.columnCount) where batch.fields[index].hasEscapes {
       let field = batch.fields[index]
@@ -142,16 +144,16 @@ extension UUID {
 
 // MARK: CSVBatch
 
-/// Where a field lies in a window, without its quotes.
+/// The place of a field in a window, without its quotes.
 struct CSVField: BitwiseCopyable {
   private static let flag: UInt32 = 1 << 31
-  /// A field begins and ends before it.
+  /// The greatest place; a field begins and ends before it.
   static let greatestPlace = Int(flag) - 1
 
   private var rawStart: UInt32
   private var rawEnd: UInt32
 
-  /// A field without quotes.
+  /// Makes a field without quotes.
   @inline(__always)
   init(start: Int, end: Int) {
     rawStart = UInt32(truncatingIfNeeded: start)
@@ -169,20 +171,21 @@ struct CSVField: BitwiseCopyable {
   @inline(__always) var count: Int { end &- start }
   @inline(__always) var isQuoted: Bool { rawStart & Self.flag != 0 }
   @inline(__always) var hasEscapes: Bool { rawEnd & Self.flag != 0 }
-  /// Whether there is nothing, not even quotes.
+  /// Whether the field is empty, without quotes.
   @inline(__always) var isNull: Bool { rawStart == rawEnd }
 }
 
-/// Some rows of fields that have been found in a window and are yet to be read.
+/// Rows of fields that have been found in a window and have not been read yet.
 ///
-/// An unsafe place: ``fields`` has room for ``capacity`` rows of ``columnCount`` fields, of which ``rowCount`` rows are set.
+/// An unsafe place: ``fields`` has room for ``capacity`` rows of ``columnCount`` fields, of which ``rowCount`` rows are
+/// set.
 final class CSVBatch {
   static let capacity = 1 << 10
 
   let columnCount: Int
   let fields: UnsafeMutablePointer<CSVField>
   var rowCount = 0
-  /// Whether a field holds two quotes that stand for one.
+  /// Whether a field contains two quotes that represent one.
   var hasEscapes = false
 
   init(columnCount: Int) {

@@ -1,15 +1,15 @@
 import HeartwoodStore
 
-/// Reads the records of one part of a file after the other, with memory that is used again.
+/// Reads the records of one part of a file after the other, and reuses its memory.
 final class CSVChunkParser {
-  /// What a part of the file holds.
+  /// The contents of a part of the file.
   struct Chunk: Sendable {
-    /// Where the first record begins in the file.
+    /// The offset of the first record in the file.
     var start: Int
-    /// Where the first record of the next part begins.
+    /// The offset of the first record of the next part.
     var end: Int
     var groups: [RowGroup]
-    /// What is wrong first, where something is.
+    /// The first fault, if there is one.
     var fault: CSVFault?
   }
 
@@ -35,39 +35,40 @@ final class CSVChunkParser {
     builder = RowGroupBuilder(entity: schema.entity)
   }
 
-  /// How many bytes are read behind the end of a part, for the record that goes over it.
+  /// The number of bytes that are read after the end of a part, for a record that extends over it.
   private var overlap: Int { max(CSVWindow.padding, chunkSize / 64) }
 
-  /// The records that begin at the first line within `range`, on the guess that the line does not begin inside quotes. Nil where
-  /// no line begins there, or where the last record is so long that the guess is doubtful.
+  /// Parses the records that begin at the first line within `range`, assuming that the line does not begin inside
+  /// quotes. Nil if no line begins there, or if the last record is so long that the assumption is doubtful.
   func parse(guessingIn range: Range<Int>) throws(PersistenceError) -> Chunk? {
     try window.load(from: range.lowerBound - 1, size: range.count + 1 + overlap)
     guard let first = window.lineStart(from: 1, before: range.count + 1) else { return nil }
     return try parse(from: first, before: range.upperBound, maximumSize: (chunkSize + overlap) * 4)
   }
 
-  /// The records that begin at `start`, which is the beginning of a line, or later, and before `end`.
+  /// Parses the records that begin at `start`, which is the beginning of a line, or later, and before `end`.
   func parse(from start: Int, before end: Int) throws(PersistenceError) -> Chunk {
     try window.load(from: start, size: end - start + overlap)
     let chunk = try parse(from: 0, before: end, maximumSize: .max)
     return chunk ?? Chunk(start: start, end: start, groups: [])
   }
 
-  /// The one record that begins at `start`, the beginning of a line, or what is wrong with it; nil if it does not end within `maximumSize` bytes.
+  /// Parses the one record that begins at `start`, the beginning of a line, or returns its fault; nil if it does not
+  /// end within `maximumSize` bytes.
   func parseRecord(from start: Int, maximumSize: Int) throws(PersistenceError) -> Chunk? {
     try window.load(from: start, size: overlap + 1)
     return try parse(from: 0, before: start + 1, maximumSize: maximumSize)
   }
 
   /// - Parameters:
-  ///   - first: the place in the window where the first record begins.
+  ///   - first: the place in the window at which the first record begins.
   ///   - end: the place in the file before which the last record begins.
-  ///   - maximumSize: to how many bytes the window may grow.
+  ///   - maximumSize: the size to which the window may grow.
   private func parse(from first: Int, before end: Int, maximumSize: Int) throws(PersistenceError) -> Chunk? {
     let start = window.fileOffset + first
     let chunk = try parseOnce(from: first, before: end, maximumSize: maximumSize)
     guard chunk?.fault != nil, !tokenizer.shortcuts.isEmpty else { return chunk }
-    // Perhaps a field was not what it looked like. Those that follow will not be either.
+    // Perhaps a field was not what it looked like. The following ones will not be either.
     tokenizer.shortcuts = []
     reader.takesOnlyUUIDs = false
     try window.load(from: start, size: end - start + overlap)
@@ -107,7 +108,7 @@ final class CSVChunkParser {
     return nil
   }
 
-  /// Takes more of the file, for a record that does not end in the window.
+  /// Reads more of the file, for a record that does not end in the window.
   private func grow(for position: Int) throws(PersistenceError) -> CSVFault? {
     guard window.count - position < CSVFormat.maximumRecordLength else {
       return CSVFault(
@@ -134,7 +135,7 @@ final class CSVChunkParser {
     )
   }
 
-  /// Looks for bytes that are not UTF-8, up to the end of the line where something else is wrong.
+  /// Checks for bytes that are not UTF-8, up to the end of the line if there is another fault.
   private func checkUTF8(_ chunk: inout Chunk, from first: Int, to position: Int) throws(PersistenceError) {
     var end = position
     if let fault = chunk.fault {
@@ -142,7 +143,7 @@ final class CSVChunkParser {
     }
     let text = UnsafeRawBufferPointer(start: window.base + first, count: max(first, end) - first)
     guard UTF8Validation.firstInvalidOffset(in: text) != nil else { return }
-    // In the window two quotes may have become one: the file tells where the byte is.
+    // In the window, two quotes may have been replaced with one: the file has the actual place of the byte.
     let bytes = try window.file.bytes(from: chunk.start, count: text.count)
     chunk.fault = CSVFault(
       offset: chunk.start + (UTF8Validation.firstInvalidOffset(in: bytes) ?? 0),
@@ -164,19 +165,19 @@ final class CSVChunkParser {
 
 // MARK: CSVWindow
 
-/// A part of the file in memory, used again for the next part.
+/// A part of the file in memory, reused for the next part.
 ///
-/// An unsafe place: ``base`` has ``count`` bytes of text, and ``padding`` line feeds after them. So a scan for the end of a line
-/// stops within the padding, and words may be read from any place of the text on.
+/// An unsafe place: ``base`` has ``count`` bytes of text, and ``padding`` line feeds after them. So a scan for the end
+/// of a line stops within the padding, and words may be read from any place of the text on.
 final class CSVWindow {
   static let padding = 64
 
   let file: StoreInput
   private(set) var base: UnsafeMutableRawPointer
   private var capacity: Int
-  /// How many bytes there are. Where the file's last line has no end, it gets one here.
+  /// The number of bytes. If the file's last line has no end, one is added here.
   private(set) var count = 0
-  /// Where the bytes begin in the file.
+  /// The offset of the bytes in the file.
   private(set) var fileOffset = 0
   private var byteCount = 0
 
@@ -190,20 +191,20 @@ final class CSVWindow {
     base.deallocate()
   }
 
-  /// Whether nothing follows in the file.
+  /// Whether the window extends to the end of the file.
   var reachesEnd: Bool { fileOffset + byteCount >= file.size }
 
-  /// Takes `size` bytes of the file from `offset` on, fewer where it ends.
+  /// Reads `size` bytes of the file from `offset` on, fewer if it ends before.
   func load(from offset: Int, size: Int) throws(PersistenceError) {
     fileOffset = offset
     byteCount = 0
     try extend(to: size)
   }
 
-  /// Takes the bytes behind those that are there, until there are `size`.
+  /// Reads the bytes after the present ones, until there are `size`.
   func extend(to size: Int) throws(PersistenceError) {
     let target = min(size, file.size - fileOffset)
-    // Places in the window are kept in 31 bits, and the end of the last line may be one behind it.
+    // Places in the window are kept in 31 bits, and the end of the last line may be one after it.
     guard target < CSVField.greatestPlace else { throw tooLarge }
     reserve(target)
     let room = UnsafeMutableRawBufferPointer(start: base + byteCount, count: target - byteCount)
@@ -233,7 +234,8 @@ final class CSVWindow {
 
   private func endLastLine() {
     let last = base.load(fromByteOffset: count - 1, as: UInt8.self)
-    // The first byte of the padding ends the line. A carriage return would become part of a line end that the file has not.
+    // The first byte of the padding ends the line. A carriage return would become part of a line end that the file does
+    // not have.
     if last != CSVFormat.lineFeed, last != CSVFormat.carriageReturn { count += 1 }
   }
 
@@ -246,7 +248,7 @@ final class CSVWindow {
     capacity = size + 1
   }
 
-  /// The first line that begins at `start` or later and before `limit`, both places in the window.
+  /// Returns the first line that begins at `start` or later and before `limit`, both places in the window.
   func lineStart(from start: Int, before limit: Int) -> Int? {
     let end = min(limit, count) - 1
     guard start - 1 < end else { return nil }

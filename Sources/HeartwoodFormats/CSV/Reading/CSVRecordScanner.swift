@@ -1,14 +1,14 @@
 import HeartwoodStore
 
-/// Finds where the records of a file begin and end, one after another. The file has been read before, so its quotes match.
+/// Finds the bounds of the records of a file, one after another. The file has been read before, so its quotes match.
 struct CSVRecordScanner {
   private static let blockSize = 1 << 20
 
   private let file: StoreInput
   private var block: [UInt8] = []
-  /// Where the block begins in the file.
+  /// The offset of the block in the file.
   private var blockOffset: Int
-  /// The next byte to look at, in the block.
+  /// The place of the next byte in the block.
   private var position = 0
   /// The number of the record that ``next()`` returns.
   private var nextIndex = 0
@@ -18,13 +18,13 @@ struct CSVRecordScanner {
     self.blockOffset = offset
   }
 
-  /// The record with the number `index`, which is not less than the last one asked for and one; line end included.
+  /// Returns the record with the number `index`, line end included. Numbers must ascend from one call to the next.
   mutating func record(_ index: Int) throws(PersistenceError) -> Range<Int>? {
     while nextIndex < index, try next() != nil {}
     return try next()
   }
 
-  /// The next record, line end included, or nil where there is none. Blank lines are none.
+  /// Returns the next record, line end included, or nil if there is none. Blank lines are skipped.
   mutating func next() throws(PersistenceError) -> Range<Int>? {
     nextIndex += 1
     while true {
@@ -41,7 +41,7 @@ struct CSVRecordScanner {
     }
   }
 
-  /// Goes behind the next quote or line feed and returns which it was; nil where the file ends.
+  /// Moves past the next quote or line feed and returns which it was; nil at the end of the file.
   private mutating func takeLine(_ isQuoted: inout Bool, _ isBlank: inout Bool) throws(PersistenceError) -> UInt8? {
     while true {
       if position == block.count, try !advance() { return nil }
@@ -85,7 +85,7 @@ struct CSVRecordScanner {
 
 // MARK: CSVFieldSplitter
 
-/// Splits one record into fields: the plain way, for the first lines of a file and for single records.
+/// Splits one record into fields: the simple way, for the first lines of a file and for single records.
 struct CSVFieldSplitter {
   struct Field {
     /// The bytes of the field, quotes included.
@@ -95,11 +95,11 @@ struct CSVFieldSplitter {
 
   struct Record {
     var fields: [Field]
-    /// Where the line begins.
+    /// The beginning of the line.
     var start: Int
-    /// Where the next line begins.
+    /// The beginning of the next line.
     var end: Int
-    /// Whether the first separator is followed by a space; nil where there is no separator.
+    /// Whether the first separator is followed by a space; nil if there is no separator.
     var hasSpaceAfterSeparator: Bool?
   }
 
@@ -112,10 +112,10 @@ struct CSVFieldSplitter {
 
   let separator: UInt8
   let dropsSpace: Bool
-  /// Whether nothing follows the bytes, so that the last line needs no end.
+  /// Whether the bytes extend to the end of the file, so that the last line needs no end.
   let isWhole: Bool
 
-  /// The record that begins at `start`.
+  /// Splits the record that begins at `start`.
   func split(_ bytes: [UInt8], from start: Int) -> Outcome {
     var record = Record(fields: [], start: start, end: start)
     var position = start
@@ -142,7 +142,7 @@ struct CSVFieldSplitter {
     }
   }
 
-  /// The place behind the last byte of a field, or nil where the bytes end in quotes.
+  /// Returns the place after the last byte of a field, or nil if the bytes end in quotes.
   private func endOfField(_ bytes: [UInt8], from start: Int) -> Int? {
     var position = start
     if position < bytes.count, bytes[position] == CSVFormat.quote {
@@ -160,7 +160,7 @@ struct CSVFieldSplitter {
     return bytes[position...].firstIndex(where: isEnd) ?? bytes.count
   }
 
-  /// The place behind the line end at `position`, or nil where there is none.
+  /// Returns the place after the line end at `position`, or nil if there is none.
   private func endOfLine(_ bytes: [UInt8], at position: Int) -> Int? {
     guard position < bytes.count else { return isWhole ? position : nil }
     if bytes[position] == CSVFormat.lineFeed { return position + 1 }
@@ -170,7 +170,7 @@ struct CSVFieldSplitter {
     return position + 2
   }
 
-  /// The text of a field without its quotes.
+  /// Returns the text of a field without its quotes.
   func text(_ field: Field, in bytes: [UInt8]) -> String {
     let raw = String(decoding: bytes[field.range], as: UTF8.self)
     guard field.isQuoted else { return raw }
@@ -188,7 +188,8 @@ struct CSVFieldSplitter {
 
 /// Quotes in quoted fields, which are written twice.
 enum CSVEscapes {
-  /// Makes one quote of two, and returns how many bytes are left; quotes fill the rest, so that UTF-8 stays whole.
+  /// Replaces two quotes with one, and returns how many bytes are left; quotes fill the rest, so that the bytes remain
+  /// valid UTF-8.
   static func remove(_ text: UnsafeMutableRawBufferPointer) -> Int {
     var (target, source) = (0, 0)
     while source < text.count {

@@ -1,14 +1,15 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Where the fields of a column end if they hold what they mostly hold, so that not every byte has to be looked at.
+/// Predicts the ends of a column's fields from their usual values, so that not every byte has to be examined.
 ///
-/// What has the hyphens of a UUID or a date, and a separator or line end where such a text ends, is taken for one. Whether it is
-/// one shows when it is read: no separator, quote or line end can be in it, so a field that reads as one ends where it was taken to
-/// end. A fault that is found with shortcuts is therefore looked for again without them.
+/// A field that has the hyphens of a UUID or a date, and a separator or line end after the length of such a text, is
+/// taken for one. The prediction is checked when the field is read: it can contain no separator, quote or line end, so
+/// a field that reads as one ends at the predicted place. A fault that is found with shortcuts is therefore looked for
+/// again without them.
 struct CSVShortcut: BitwiseCopyable {
   private let length: Int
-  /// Where the bytes stand that tell, which are those of ``mask``, and what they are.
+  /// The offset of the bytes to compare, which are those of ``mask``, and their values.
   private let offset: Int
   private let mask: UInt64
   private let pattern: UInt64
@@ -20,7 +21,7 @@ struct CSVShortcut: BitwiseCopyable {
     self.pattern = pattern
   }
 
-  /// Nothing looks like it.
+  /// No field matches it.
   private static let none = CSVShortcut(length: 0, offset: 0, mask: 0, pattern: 1)
   /// The first two hyphens.
   private static let uuid = CSVShortcut(
@@ -37,7 +38,7 @@ struct CSVShortcut: BitwiseCopyable {
     pattern: 0x0020_0000_2D00_002D
   )
 
-  /// The shortcuts for the columns of a file.
+  /// Returns the shortcuts for the columns of a file.
   static func shortcuts(_ schema: CSVSchema) -> [CSVShortcut] {
     let references = CSVReferenceText(allowsBareStrings: schema.layout.allowsBareStringReferences)
     return schema.columns.map { column in
@@ -50,7 +51,7 @@ struct CSVShortcut: BitwiseCopyable {
     }
   }
 
-  /// Where a field that begins at `start` ends if it is what it looks like; nil where it does not look like it.
+  /// Returns the predicted end of a field that begins at `start`; nil if it does not match.
   ///
   /// It reads no byte further from `start` than ``CSVWindow/padding``.
   @inline(__always)
@@ -65,7 +66,7 @@ struct CSVShortcut: BitwiseCopyable {
 
 // MARK: CSVLocator
 
-/// Tells where in a file a byte is, as a person counts.
+/// Converts the place of a byte in a file to a line and a column for people.
 struct CSVLocator {
   private static let blockSize = 1 << 16
 
@@ -89,7 +90,7 @@ struct CSVLocator {
     )
   }
 
-  /// The line and the character in it, both counted from 1. O(offset), and it reads the file up to there.
+  /// Returns the line and the character in it, both counted from 1. O(offset), and it reads the file up to there.
   func place(of offset: Int) throws(PersistenceError) -> (line: Int, column: Int) {
     var (line, lineStart, position) = (1, 0, 0)
     while position < offset {
@@ -104,7 +105,7 @@ struct CSVLocator {
     return (line, try characterCount(lineStart..<max(lineStart, position)) + 1)
   }
 
-  /// How many Unicode scalars begin in a part of a line, the byte order mark left out.
+  /// Returns how many Unicode scalars begin in a part of a line, without the byte order mark.
   private func characterCount(_ range: Range<Int>) throws(PersistenceError) -> Int {
     var bytes = try file.bytes(from: range.lowerBound, count: range.count)[...]
     if range.lowerBound == 0, bytes.starts(with: CSVFormat.byteOrderMark) { bytes = bytes.dropFirst(3) }
@@ -114,9 +115,9 @@ struct CSVLocator {
 
 // MARK: CSVFault
 
-/// What is wrong with a file, at a byte of it. The line is counted only when a person is told.
+/// A fault of a file, at one of its bytes. The line is counted only when it is needed for an error message.
 struct CSVFault: Error, Sendable {
-  /// The byte in the file.
+  /// The offset of the byte in the file.
   var offset: Int
   var reason: String
   var recovery: PersistenceError.Recovery?

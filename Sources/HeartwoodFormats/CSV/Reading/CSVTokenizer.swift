@@ -2,12 +2,12 @@ import HeartwoodStore
 
 /// Finds the fields of records in a window, eight bytes at a time.
 ///
-/// An unsafe place: it reads no byte beyond the window's padding, because the padding is line feeds, at which every scan but the
-/// one for a closing quote stops; that one is given the end.
+/// An unsafe place: it reads no byte beyond the window's padding, because the padding is line feeds, at which every
+/// scan but the one for a closing quote stops; that one has the end as a parameter.
 struct CSVTokenizer {
   enum Outcome {
     case batchFull
-    /// The next row begins at or behind the limit.
+    /// The next row begins at or after the limit.
     case limitReached
     /// The row does not end in the window.
     case incomplete
@@ -18,9 +18,9 @@ struct CSVTokenizer {
   private let separator: UInt8
   private let dropsSpace: Bool
   private let separatorWord: UInt64
-  /// By column; none where every byte is to be looked at.
+  /// The shortcuts by column; empty if every byte has to be examined.
   var shortcuts: [CSVShortcut]
-  /// Highest bits of bytes that are not ASCII, of all words of a row that have been looked at.
+  /// The highest bits of bytes that are not ASCII, of all words of a row that have been examined.
   private var highBits: UInt64 = 0
   private var isDoubtful = false
 
@@ -32,14 +32,14 @@ struct CSVTokenizer {
     separatorWord = CSVWord.repeated(dialect.separator)
   }
 
-  /// Whether a row that has been looked at since the last call may have bytes that are not UTF-8.
+  /// Returns whether a row that was examined since the last call may have bytes that are not UTF-8.
   mutating func takeDoubt() -> Bool {
     defer { isDoubtful = false }
     return isDoubtful
   }
 
-  /// Appends the rows that begin at `position` or later and before `limit`. Afterwards `position` is the beginning of the first
-  /// row that was not appended.
+  /// Appends the rows that begin at `position` or later and before `limit`. Afterwards `position` is the beginning of
+  /// the first row that was not appended.
   mutating func tokenize(
     _ window: CSVWindow,
     from position: inout Int,
@@ -106,7 +106,7 @@ extension CSVTokenizer {
     case stopped(Stop, at: Int)
   }
 
-  /// Why a row cannot be read.
+  /// The reason why a row cannot be read.
   private enum Stop {
     case endOfText
     case openQuote
@@ -115,7 +115,7 @@ extension CSVTokenizer {
     case strayReturn(isLast: Bool)
     case fieldCount(Int)
 
-    /// Whether the bytes that follow may make it right.
+    /// Whether the row may be valid with the bytes that follow.
     var mayNeedMore: Bool {
       switch self {
       case .endOfText, .openQuote, .strayReturn(isLast: true): true
@@ -182,7 +182,7 @@ extension CSVTokenizer {
     }
   }
 
-  /// A row that does not end with a plain line feed.
+  /// Handles a row that does not end with a plain line feed.
   private func endOfRow(_ text: UnsafeRawPointer, _ count: Int, at end: Int, _ columns: Int, isQuoted: Bool) -> RowEnd {
     guard end < count else { return .stopped(.endOfText, at: end) }
     let byte = text.load(fromByteOffset: end, as: UInt8.self)
@@ -202,7 +202,7 @@ extension CSVTokenizer {
     column < shortcuts.count ? shortcuts[column].end(text, start, separator: separator) : nil
   }
 
-  /// The first separator, quote or line end from `start` on.
+  /// Returns the first separator, quote or line end from `start` on.
   @inline(__always)
   private mutating func endOfField(_ text: UnsafeRawPointer, from start: Int) -> Int {
     var position = start
@@ -215,12 +215,12 @@ extension CSVTokenizer {
     }
   }
 
-  /// The field whose opening quote is at `start`; nil where no closing quote is known to follow.
+  /// Returns the field whose opening quote is at `start`; nil if no closing quote has been found after it.
   private mutating func quotedField(_ text: UnsafeRawPointer, _ count: Int, from start: Int) -> CSVField? {
     var position = start + 1
     var hasEscapes = false
     while let quote = firstQuote(text, count, from: position) {
-      // Behind the last byte another quote may follow.
+      // After the last byte another quote may follow.
       guard quote + 1 < count else { return nil }
       guard text.load(fromByteOffset: quote + 1, as: UInt8.self) == CSVFormat.quote else {
         return CSVField(quotedStart: start + 1, end: quote, hasEscapes: hasEscapes)

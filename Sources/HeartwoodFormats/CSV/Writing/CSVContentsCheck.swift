@@ -2,7 +2,7 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Finds values that the form cannot hold.
+/// Finds values that the format cannot hold.
 struct CSVContentsCheck: Sendable {
   private static let longestLineEnd = 2
 
@@ -14,7 +14,7 @@ struct CSVContentsCheck: Sendable {
     _ = try Parallel.tryMap(table.groups.count) { try check(table.groups[$0]) }
   }
 
-  /// What is wrong with a value, and what to do.
+  /// The fault of a value, and its recovery.
   private typealias Fault = (problem: String, recovery: PersistenceError.Recovery?)
 
   private func check(_ group: RowGroup) throws {
@@ -38,9 +38,9 @@ struct CSVContentsCheck: Sendable {
     try checkLengths(group)
   }
 
-  /// Refuses records whose line would be longer than is read.
+  /// Refuses records whose line would be longer than can be read.
   private func checkLengths(_ group: RowGroup) throws {
-    // Text is not eight times as long as what it stands for, but for values of a few bytes.
+    // The text of a value is not eight times as long as its bytes, except for values of a few bytes.
     guard group.valueByteCount > maximumRecordLength / 8 else { return }
     var dialect = CSVDialect(schema.layout.dialect)
     dialect.quoting = .all

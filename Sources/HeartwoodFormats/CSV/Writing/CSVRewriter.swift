@@ -4,17 +4,17 @@ import HeartwoodStore
 
 /// Writes a file anew in which the lines of records that did not change keep their bytes.
 ///
-/// The lines of the old file are the records of the old table, in order: rows are only added behind the others, and rows of deleted
-/// records have no line.
+/// The lines of the old file are the records of the old table, in order: rows are only added after the others, and rows
+/// of deleted records have no line.
 ///
-/// A reader finds out from the first record how all are separated. So where deletions make another record the first one, and its line
-/// shows it differently, that line is written anew.
+/// A reader detects the separator of all records in the first one. So if deletions make another record the first one,
+/// and its line would show another separator, that line is written anew.
 struct CSVRewriter {
-  /// A record whose line does not stay.
+  /// A record whose line changes.
   private struct Edit {
     /// The number of the record in the old file.
     var index: Int
-    /// Where the record is now; nil where it has been deleted.
+    /// The present row of the record; nil if it has been deleted.
     var row: RowID?
   }
 
@@ -23,10 +23,10 @@ struct CSVRewriter {
   let new: NodeTable
   let file: StoreInput
   let preamble: CSVPreamble
-  /// The store's identifier, which may be another than the file has.
+  /// The store's identifier, which may differ from the one in the file.
   let identifier: UUID
 
-  /// Writes the file, and returns what stands before its records.
+  /// Writes the file, and returns the part before its records.
   func write(to output: StoreOutput) throws -> CSVPreamble {
     let mark = writer.dialect.hasByteOrderMark ? CSVFormat.byteOrderMark : []
     try output.write(mark)
@@ -55,7 +55,7 @@ struct CSVRewriter {
     try lines.copy(rest, of: file)
   }
 
-  /// Where the records begin. A file without any may end before the end of the line before them.
+  /// The offset of the records. A file without any may end before the end of the line before them.
   private var dataOffset: Int { min(preamble.dataOffset, file.size) }
 
   private func writeOldRecords(to lines: inout CSVLineOutput) throws {
@@ -70,7 +70,7 @@ struct CSVRewriter {
     try lines.copy(position..<file.size, of: file)
   }
 
-  /// The file is the one that was loaded, so this does not happen unless somebody writes into it at this moment.
+  /// The file is the one that was loaded, so this does not happen unless another process is writing to it.
   private var differs: PersistenceError {
     PersistenceError(
       .fileChangedOnDisk,
@@ -88,7 +88,7 @@ struct CSVRewriter {
     try lines.write(lines: buffer.bytes)
   }
 
-  /// The text of the fields that the model does not know.
+  /// Returns the text of the fields that do not belong to the model.
   private func keptFields(of range: Range<Int>) throws(PersistenceError) -> [Int: [UInt8]] {
     let columns = writer.schema.columns.indices.filter { writer.schema.columns[$0].content == .ignored }
     guard !columns.isEmpty else { return [:] }
@@ -120,7 +120,7 @@ extension CSVRewriter {
     return edits
   }
 
-  /// Where the first of the records that were there before is now; nil where all have been deleted.
+  /// The present row of the first old record that is left; nil if all have been deleted.
   private var firstOldRow: RowID? {
     for (ordinal, group) in old.groups.enumerated() {
       guard let row = new.groups[ordinal].liveRuns.first?.lowerBound else { continue }
@@ -129,7 +129,7 @@ extension CSVRewriter {
     return nil
   }
 
-  /// The records that are not what they were.
+  /// The records that have changed.
   private var changes: [Edit] {
     var edits: [Edit] = []
     var index = 0

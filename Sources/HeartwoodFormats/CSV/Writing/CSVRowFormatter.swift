@@ -4,9 +4,9 @@ import HeartwoodStore
 
 /// Writes rows of one group as lines.
 ///
-/// It reads the group's columns through their views: the group is held as long as this is, and the rows are the group's.
+/// It reads the group's columns through their views: it holds the group, and the rows must be the group's.
 struct CSVRowFormatter {
-  /// Nothing in it is counted, so that going over the cells of a row costs little.
+  /// It contains nothing that is reference-counted, so that iterating over the cells of a row costs little.
   private enum Cell {
     case reference
     case ignored(column: Int)
@@ -21,7 +21,7 @@ struct CSVRowFormatter {
   private let separator: CSVMark
   private let separatorByte: UInt8
   private let hasSpaceAfterSeparator: Bool
-  /// Bytes that would let the record be taken for one with another separator, were it the first.
+  /// Bytes because of which a reader would detect another separator, if the record were the first.
   private let otherSeparators: ArraySlice<UInt8>
   private let lineEnd: CSVMark
   private let quotesAll: Bool
@@ -57,7 +57,7 @@ struct CSVRowFormatter {
 
   /// Appends the fields of a row, without a line end.
   ///
-  /// - Parameter kept: the text of fields that the model does not know, by column.
+  /// - Parameter kept: the text of fields that do not belong to the model, by column.
   mutating func appendRow(_ row: Int, kept: [Int: [UInt8]], to buffer: inout TextBuffer) {
     for index in cells.indices {
       if index > 0 { buffer.append(separator) }
@@ -75,8 +75,8 @@ struct CSVRowFormatter {
 // MARK: Fields
 
 extension CSVRowFormatter {
-  /// Appends a field that the model does not know as it was, but in quotes where without them the record, were it the first, would show
-  /// another separator, or a space behind it.
+  /// Appends a field that does not belong to the model as it was, but in quotes if a reader would otherwise detect
+  /// another separator, or a space after it, if the record were the first.
   private func appendKept(_ field: [UInt8], isSecond: Bool, to buffer: inout TextBuffer) {
     let showsSpace = isSecond && !hasSpaceAfterSeparator && field.first == CSVFormat.space
     let needsQuotes = field.first != CSVFormat.quote && (showsSpace || field.contains(where: otherSeparators.contains))
@@ -103,7 +103,7 @@ extension CSVRowFormatter {
     }
   }
 
-  /// Values whose text never needs quotes but where there is none.
+  /// Appends a value of a type whose text needs quotes only if it is empty.
   @inline(__always)
   private mutating func appendPlain(
     _ type: AttributeType,
@@ -175,8 +175,8 @@ extension CSVRowFormatter {
     if !isPlain { appendQuoted(text, to: &buffer) }
   }
 
-  /// Whether `text` could be misread without quotes for how it begins or ends, here or by others, some of which take a number sign for
-  /// a comment; or for another separator in it.
+  /// Returns whether `text` could be misread without quotes because of its beginning or end, here or by other programs,
+  /// some of which take a number sign for a comment; or because of another separator in it.
   @inline(__always)
   private func needsQuotes(_ text: UnsafeRawBufferPointer, isFirst: Bool) -> Bool {
     guard text.count > 0 else { return true }
@@ -185,7 +185,7 @@ extension CSVRowFormatter {
     return CSVFormat.isWhiteSpace(first) || CSVFormat.isWhiteSpace(last) || isFirst && first == CSVFormat.identifierMark
   }
 
-  /// Appends `text` unless a byte in it needs quotes: false where one does.
+  /// Appends `text` unless a byte in it needs quotes; returns false in that case.
   @inline(__always)
   private func appendPlain(_ text: UnsafeRawBufferPointer, to buffer: inout TextBuffer) -> Bool {
     let pattern = CSVWord.repeated(separatorByte)
@@ -221,14 +221,14 @@ extension CSVRowFormatter {
 
 // MARK: CSVLineOutput
 
-/// Writes the lines of a file, new ones and ones of the file that is replaced. The end of the last line is held back until it is
-/// known whether another follows.
+/// Writes the lines of a file, both new ones and lines of the file that is replaced. The end of the last line is held
+/// back until it is known whether another one follows.
 struct CSVLineOutput {
   private static let blockSize = 1 << 20
 
   private let output: StoreOutput
   private let dialect: CSVDialect
-  /// What ends the last line; nil where nothing has been written yet, empty where the line was taken over without an end.
+  /// The end of the last line; nil if nothing has been written yet, empty if the line was copied without an end.
   private var heldEnd: [UInt8]?
 
   init(_ output: StoreOutput, dialect: CSVDialect) {
@@ -250,7 +250,7 @@ struct CSVLineOutput {
     heldEnd = end
   }
 
-  /// Writes a part of another file that begins where a line does, and ends where one does or with the file.
+  /// Writes a part of another file that begins at the beginning of a line, and ends at the end of one or of the file.
   mutating func copy(_ range: Range<Int>, of file: StoreInput) throws(PersistenceError) {
     guard !range.isEmpty else { return }
     try endLine()
@@ -272,7 +272,7 @@ struct CSVLineOutput {
     return tail.first == CSVFormat.carriageReturn ? tail : [CSVFormat.lineFeed]
   }
 
-  /// Where the next line begins in the output, or would if there were one.
+  /// The offset of the next line in the output, if there is another one.
   var nextLineOffset: Int { output.byteCount + endBeforeNextLine.count }
 
   private var endBeforeNextLine: [UInt8] {
@@ -285,7 +285,7 @@ struct CSVLineOutput {
     heldEnd = nil
   }
 
-  /// Ends the last line, where lines are to be ended.
+  /// Ends the last line, if the dialect ends it.
   mutating func finish() throws(PersistenceError) {
     if dialect.endsLastLine { try endLine() }
   }
@@ -293,7 +293,7 @@ struct CSVLineOutput {
 
 // MARK: CSVMark
 
-/// A few bytes that stand between values, in one word.
+/// A few bytes that separate values, in one word.
 struct CSVMark: BitwiseCopyable {
   static let capacity = 8
 

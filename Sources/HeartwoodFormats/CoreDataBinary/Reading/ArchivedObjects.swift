@@ -2,12 +2,13 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// The objects of a keyed archive, found by number in the bytes of a file. Nothing is made of an object before it is asked for, and nothing
-/// is ever made an instance of the class that it names.
+/// The objects of a keyed archive, found by number in the bytes of a file. An object is read only when it is used, and
+/// no instance of the class in the archive is ever created.
 ///
-/// Objects are told by their numbers in the property list. ``KeyedArchive`` reads small archives as a whole; this one reads large ones in place.
+/// Objects are identified by their numbers in the property list. ``KeyedArchive`` reads small archives as a whole; this
+/// one reads large ones in place.
 final class ArchivedObjects {
-  /// What an object is, as far as attributes have values of the kind.
+  /// The value of an object, if attributes have values of the kind.
   enum Value {
     case null
     case scalar(PropertyListScalar)
@@ -19,14 +20,14 @@ final class ArchivedObjects {
   }
 
   let list: BinaryPropertyList
-  /// Where the archive begins in the file.
+  /// The offset of the archive in the file.
   let start: Int
   private let objects: BinaryPropertyList.References
   private let top: (keys: BinaryPropertyList.References, values: BinaryPropertyList.References)
   private var classNames: [Int: String] = [:]
   private var keyNames: [Int: String] = [:]
 
-  /// - Parameter range: where the archive is in the file.
+  /// - Parameter range: the place of the archive in the file.
   init(_ region: ByteRegion, in range: Range<Int>) throws(PropertyListFault) {
     guard let slice = ByteSlice(region, offset: range.lowerBound, count: range.count) else {
       throw PropertyListFault(offset: 0, reason: "The file was cut short while it was read.")
@@ -47,13 +48,13 @@ final class ArchivedObjects {
 
   // MARK: Objects
 
-  /// The object that was archived under `key`; nil if there is none.
+  /// Returns the object that was archived under `key`; nil if there is none.
   func root(_ key: String) throws(PropertyListFault) -> Int? {
     guard let value = try list.member(key, of: top.keys, top.values) else { return nil }
     return try target(value)
   }
 
-  /// The object that a value refers to, or the value itself if it is no reference.
+  /// Returns the object that a value refers to, or the value itself if it is no reference.
   func target(_ value: Int) throws(PropertyListFault) -> Int {
     guard case .reference(let number)? = try list.archiveMark(value) else { return value }
     guard number < objects.count else {
@@ -65,14 +66,14 @@ final class ArchivedObjects {
     return objects[number]
   }
 
-  /// What `object` has under `key`; nil if nothing, or if it is no dictionary.
+  /// Returns the value of `object` under `key`; nil if there is none, or if it is no dictionary.
   func member(_ key: String, of object: Int) throws(PropertyListFault) -> Int? {
     guard try !isMark(object), case .dictionary(let keys, let values) = try list.object(object) else { return nil }
     for index in 0..<keys.count where try name(keys[index]) == key { return try target(values[index]) }
     return nil
   }
 
-  /// The text of a key. Dictionaries share their keys, so each is read once.
+  /// Returns the text of a key. Dictionaries share their keys, so each is read once.
   private func name(_ key: Int) throws(PropertyListFault) -> String {
     if let name = keyNames[key] { return name }
     guard let name = try list.key(key) else {
@@ -82,7 +83,7 @@ final class ArchivedObjects {
     return name
   }
 
-  /// The name of the class of `object`; nil if it tells none.
+  /// Returns the name of the class of `object`; nil if it has none.
   func className(_ object: Int) throws(PropertyListFault) -> String? {
     guard let description = try member("$class", of: object) else { return nil }
     if let name = classNames[description] { return name }
@@ -93,7 +94,7 @@ final class ArchivedObjects {
     return name
   }
 
-  /// What is in an array or a set, as values that may be references; nil for another object.
+  /// Returns the elements of an array or a set, as values that may be references; nil for another object.
   func items(_ object: Int) throws(PropertyListFault) -> BinaryPropertyList.References? {
     guard let array = try member(CoreDataBinaryWords.objects, of: object), try !isMark(array),
       case .array(let items) = try list.object(array)
@@ -101,7 +102,7 @@ final class ArchivedObjects {
     return items
   }
 
-  /// What is in a dictionary, as values that may be references; nil for another object.
+  /// Returns the members of a dictionary, as values that may be references; nil for another object.
   func pairs(
     _ object: Int
   ) throws(PropertyListFault) -> (keys: BinaryPropertyList.References, values: BinaryPropertyList.References)? {
@@ -111,27 +112,27 @@ final class ArchivedObjects {
     return (keys, values)
   }
 
-  /// A number that is an object, or stands in one.
+  /// Returns a number that is an object, or a member of one.
   func integer(_ object: Int) throws(PropertyListFault) -> Int64? {
     guard try !isMark(object), case .integer(let number)? = try list.scalar(object) else { return nil }
     return number
   }
 
-  /// A text, whether it may be changed or not.
+  /// Returns a text, mutable or not.
   func text(_ object: Int) throws(PropertyListFault) -> String? {
     guard case .scalar(let scalar) = try value(object) else { return nil }
     if case .data = scalar { return nil }
     return scalar.string
   }
 
-  /// Whether it is nothing, or a reference, which lists of values other than archives do not have.
+  /// Returns whether it is a null or a reference, which occur only in property lists of archives.
   private func isMark(_ object: Int) throws(PropertyListFault) -> Bool { try list.archiveMark(object) != nil }
 
   // MARK: Values
 
   private static let null = "$null"
 
-  /// What `object` is.
+  /// Returns the value of `object`.
   func value(_ object: Int) throws(PropertyListFault) -> Value {
     switch try list.archiveMark(object) {
     case .null?: return .null
@@ -182,7 +183,7 @@ final class ArchivedObjects {
     }
   }
 
-  /// Nil for one that is relative to another that is relative itself.
+  /// Returns nil for a URI that is relative to another one that is relative itself.
   private func uri(_ object: Int) throws(PropertyListFault) -> String? {
     guard let text = try scalar("NS.relative", of: object)?.string else { return nil }
     guard let base = try member("NS.base", of: object), case .dictionary = try objectKind(base) else { return text }
@@ -223,12 +224,13 @@ final class ArchivedObjects {
 // MARK: Parts
 
 extension ArchivedObjects {
-  /// How deep values may be nested in one object.
+  /// The greatest depth of values nested in one object.
   private static let deepestNesting = 32
 
-  /// The object, with all that it leads to, as an archive of its own; the same bytes for the same objects.
+  /// Returns the object, with all objects that can be reached from it, as an archive of its own; the same bytes for the
+  /// same objects.
   ///
-  /// - Parameter allowance: how many bytes may still be made: many objects may lead to the same large one.
+  /// - Parameter allowance: the number of bytes that may still be made: many objects may refer to the same large one.
   func archive(of object: Int, _ allowance: RecordAllowance) throws(PropertyListFault) -> [UInt8] {
     var numbers = [object: 1]
     var order = [object]
@@ -280,7 +282,8 @@ extension ArchivedObjects {
       for index in 0..<items.count { values.append(try copy(items[index], depth: depth + 1, allowance, number)) }
       return .array(values)
     case .dictionary(let keys, let values):
-      // Objects are numbered as they are met, so the order in which a dictionary is gone through decides on the bytes.
+      // Objects are numbered in the order in which they are reached, so the order of a dictionary's members determines
+      // the bytes.
       var named: [(name: String, value: Int)] = []
       for index in 0..<keys.count { named.append((try name(keys[index]), values[index])) }
       var members: [String: ArchiveValue] = [:]
@@ -305,7 +308,7 @@ extension ArchivedObjects {
 extension ArchivedObjects {
   private static let deepestMetadata = 32
 
-  /// The value that an object of the metadata stands for; nil if it is, or holds, what metadata cannot hold.
+  /// Returns the metadata value for an object; nil if it is, or contains, a value that metadata cannot hold.
   func metadataValue(
     _ object: Int,
     _ allowance: RecordAllowance,

@@ -2,13 +2,13 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// What a file tells beside its records.
+/// The parts of a file other than its records.
 struct CoreDataBinaryHead {
   let header: CoreDataBinaryHeader
   let identifier: UUID
-  /// All of the metadata that property lists can hold.
+  /// The values of the metadata that property lists can hold.
   let members: [String: MetadataValue]
-  /// The rest, each as an archive of its own.
+  /// The other values, each as an archive of its own.
   let foreignMembers: [String: Data]
 
   private static let leastAllowance = 64 << 20
@@ -61,10 +61,10 @@ struct CoreDataBinaryHead {
     CoreDataMetadata.metadata(members, identifier: identifier, storeType: .coreDataBinary)
   }
 
-  /// Whether the order of the records in the file says nothing: Core Data writes them as they come out of a table of hashes.
+  /// Whether the order of the records in the file has no meaning: Core Data writes them in the order of a hash table.
   var hasUnorderedRecords: Bool { !CoreDataMetadata.holdsModel(members) }
 
-  /// What a save keeps, without what only the records tell.
+  /// The form that a save keeps, without the parts that follow from the records.
   var form: CoreDataBinaryForm {
     CoreDataBinaryForm(header: header, metadata: CoreDataMetadata.Form(members), foreignMetadata: foreignMembers)
   }

@@ -1,18 +1,18 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// The records of a file, as they lie in the archive: their keys, their entities and where the rest is.
+/// The records of a file, as they lie in the archive: their keys, their entities and the places of the rest.
 struct CoreDataBinaryNodes {
   struct Node {
     let key: Int64
     let entityName: String
-    /// The object in the archive.
+    /// The number of the object in the archive.
     let object: Int
   }
 
   let archive: ArchivedObjects
   let nodes: [Node]
-  /// The least number that no record has had, if the file tells another than the header does.
+  /// The least number that no record has had, if it differs from the one that follows from the header.
   let nextNumber: Int64?
 
   /// - Parameter sortsByKey: Whether the records come in the order of their keys, and not in that of the file.
@@ -73,7 +73,7 @@ struct CoreDataBinaryNodes {
 }
 
 extension CoreDataBinaryNodes {
-  /// The values of a record, by position.
+  /// Returns the values of a record, by position.
   func values(of node: Node) throws(PropertyListFault) -> BinaryPropertyList.References {
     guard let list = try archive.member(CoreDataBinaryWords.attributeValues, of: node.object),
       let values = try archive.items(list)
@@ -83,7 +83,7 @@ extension CoreDataBinaryNodes {
     return values
   }
 
-  /// The relationships of a record that lead anywhere, each with the list of the records that it leads to.
+  /// Returns the relationships of a record that have destinations, each with the list of these.
   func relationships(of node: Node) throws(PropertyListFault) -> [(name: Int, list: Int)] {
     guard let related = try archive.member(CoreDataBinaryWords.relatedNodes, of: node.object) else { return [] }
     if case .null = try archive.value(related) { return [] }
@@ -97,7 +97,7 @@ extension CoreDataBinaryNodes {
     return relationships
   }
 
-  /// The key of a record that stands in the list of a relationship.
+  /// Returns the key of a record in the list of a relationship.
   func key(_ value: Int) throws(PropertyListFault) -> Int64 {
     let object = try archive.target(value)
     guard let key = try archive.integer(object) else {
@@ -109,7 +109,7 @@ extension CoreDataBinaryNodes {
     return key
   }
 
-  /// What a record is called: its key, or what was written beside it.
+  /// Returns the reference of a record: its key, or the reference that is stored beside it.
   func reference(of node: Node) throws(PropertyListFault) -> ReferenceID {
     guard let own = try archive.member(CoreDataBinaryWords.reference, of: node.object) else {
       return .integer(node.key)
@@ -125,7 +125,7 @@ extension CoreDataBinaryNodes {
     )
   }
 
-  /// The records that are gone and that relationships lead to by keys that they were not called by.
+  /// Returns the deleted records that relationships refer to by keys that differ from their references.
   func missingRecords() throws(PropertyListFault) -> [(key: Int64, entityName: String, reference: ReferenceID)] {
     guard let list = try archive.root(CoreDataBinaryWords.missingRecords), let items = try archive.items(list) else {
       return []

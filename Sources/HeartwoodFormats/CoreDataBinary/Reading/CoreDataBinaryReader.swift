@@ -4,7 +4,7 @@ import HeartwoodStore
 
 /// Reads the records of a file into columns.
 final class CoreDataBinaryReader {
-  /// A record that relationships lead to.
+  /// A record that relationships refer to.
   private struct Target {
     let reference: ReferenceID
     let entityOrdinal: Int
@@ -17,16 +17,16 @@ final class CoreDataBinaryReader {
   private let allowance: RecordAllowance
   private let builders: [RecordBuilder]
   private var targets: [Int64: Target] = [:]
-  /// How many values the records of an entity have.
+  /// The number of values of an entity's records.
   private(set) var valueCounts: [String: Int] = [:]
   private var relationshipNames: [Int: String] = [:]
-  /// The record that is being read, for error texts.
+  /// The record that is being read, for error messages.
   private var current: (node: CoreDataBinaryNodes.Node, place: Int?)?
   private var currentAttribute: Int?
   private var currentRelationship: String?
   private var isForeign = false
 
-  /// About how many bytes a value without a length takes in memory.
+  /// The approximate memory in bytes of a value without a length.
   private static let valueSize = 64
 
   init(
@@ -52,12 +52,12 @@ final class CoreDataBinaryReader {
     builders = schema.entities.map { RecordBuilder($0.description) }
   }
 
-  /// The least number that no record has had.
+  /// Returns the least number that no record has had.
   func nextNumber(_ header: CoreDataBinaryHeader) -> Int64 {
     nodes.nextNumber ?? (header.greatestKey >= 0 && header.greatestKey < .max ? header.greatestKey + 1 : 1)
   }
 
-  /// The tables of all entities that have records of their own, in the order of the model.
+  /// Returns the tables of all entities that have records of their own, in the order of the model.
   func tables() throws(PersistenceError) -> [NodeTable] {
     do throws(PropertyListFault) {
       let places = try places()
@@ -91,7 +91,7 @@ final class CoreDataBinaryReader {
     PropertyListFault(offset: try nodes.archive.list.offset(object), reason: reason)
   }
 
-  /// The place of each record's entity. Takes note of what relationships may lead to.
+  /// Returns the place of each record's entity, and notes the possible destinations of relationships.
   private func places() throws(PropertyListFault) -> [Int] {
     var places: [Int] = []
     for node in nodes.nodes {
@@ -149,7 +149,7 @@ final class CoreDataBinaryReader {
     builder.end()
   }
 
-  /// A recovered model has no attributes at positions without values.
+  /// Returns the attributes of a recovered model, which has none at positions without values.
   private func recovered(_ entity: CoreDataBinarySchema.Entity, _ count: Int) -> [Int?]? {
     schema.isRecovered && count >= entity.attributes.count ? entity.attributes : nil
   }
@@ -241,7 +241,8 @@ final class CoreDataBinaryReader {
     return name
   }
 
-  /// A record that is gone is taken for one of the first entity that the relationship may lead to: a deletion may leave links that lead nowhere.
+  /// Returns the destination for a key. A missing record is taken for one of the first entity that the relationship may
+  /// have: a deletion may leave links to records that are missing.
   private func target(
     _ item: Int,
     _ relationship: CoreDataBinarySchema.Relationship
@@ -270,10 +271,10 @@ extension ArchivedObjects.Value {
   private static let wrongType: StaticString = "The value is of another kind than the attribute."
   private static let wrongNumber: StaticString = "The number is none that an attribute of this type has."
 
-  /// Appends the value to the column of an attribute; returns what is wrong if it does not fit.
+  /// Appends the value to the column of an attribute; returns the fault if it does not fit.
   ///
-  /// A number may have been archived as one of another kind: applications set a Boolean or a float to an integer, and Core Data keeps the
-  /// number that they set.
+  /// A number may have been archived as one of another kind: applications set a Boolean or a float to an integer, and
+  /// Core Data keeps the number that they set.
   func append(to column: ColumnBuilder, _ type: AttributeType) -> StaticString? {
     switch (type, self) {
     case (.uuid, .uuid(let uuid)): column.append(uuid: uuid)

@@ -2,10 +2,10 @@ import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// Makes a model of the records of a file: of the names of entities and relationships, of the kinds of values, and of the keys that relationships
-/// lead to.
+/// Makes a model from the records of a file: from the names of entities and relationships, the kinds of values, and the
+/// keys that relationships refer to.
 struct CoreDataBinaryRecovery {
-  /// A kind of values, as far as an attribute's type follows from it.
+  /// A kind of values, as far as it determines an attribute's type.
   private enum Kind: Hashable {
     case boolean, integer, real, text, data, date, uuid, uri, decimal, other
   }
@@ -50,7 +50,7 @@ struct CoreDataBinaryRecovery {
     }
   }
 
-  /// The model, in which all is optional.
+  /// Returns the model, in which all properties are optional.
   func recovered() throws(PersistenceError) -> RecoveredModel {
     var recovery = self
     recovery.findParents()
@@ -87,7 +87,7 @@ struct CoreDataBinaryRecovery {
       nodes.nodes.map { ($0.key, $0.entityName) },
       uniquingKeysWith: { first, _ in first }
     )
-    // What stands in a file many times is counted once for each place.
+    // An object that is referred to many times is counted once for each reference.
     let allowance = BinaryPropertyListReader.allowance(nodes.archive.list)
     for node in nodes.nodes {
       var entity = entities.removeValue(forKey: node.entityName) ?? Entity()
@@ -157,7 +157,8 @@ struct CoreDataBinaryRecovery {
 
   // MARK: Inheritance
 
-  /// Entities that one relationship leads to get an entity above them, with the relationships that all of them have.
+  /// Gives a common parent to entities that the same relationship refers to, with the relationships that all of them
+  /// have.
   private mutating func findParents() {
     for names in siblings() {
       let parent = parentName(of: names)
@@ -180,7 +181,7 @@ struct CoreDataBinaryRecovery {
     }
   }
 
-  /// The sets of entities that relationships lead to together; no entity is in two of them.
+  /// Returns the sets of entities that relationships refer to together; no entity is in two of them.
   private func siblings() -> [[String]] {
     var sets: [Set<String>] = []
     let all = entities.values.flatMap { $0.relationships.values.map(\.destinations) }.filter { $0.count > 1 }
@@ -223,7 +224,7 @@ struct CoreDataBinaryRecovery {
 
   // MARK: Inverses
 
-  /// Two relationships are each other's inverse if one leads back wherever the other leads.
+  /// Pairs relationships as inverses if each refers back to the records that the other one refers from.
   private mutating func findInverses() {
     let all = entities.flatMap { name, entity in entity.relationships.keys.map { (entity: name, name: $0) } }
       .sorted { ($0.entity, $0.name) < ($1.entity, $1.name) }
@@ -265,7 +266,7 @@ struct CoreDataBinaryRecovery {
     )
   }
 
-  /// The type that has values of all of the kinds; nil if there are none.
+  /// Returns the type that has values of all of the kinds; nil if there are none.
   private static func type(_ kinds: Set<Kind>) -> AttributeType? {
     let types: [(Set<Kind>, AttributeType)] = [
       ([], .undefined), ([.boolean], .boolean), ([.boolean, .integer], .integer64), ([.integer, .real], .double),
@@ -280,17 +281,18 @@ struct CoreDataBinaryRecovery {
 // MARK: CoreDataBinaryStore: recovery
 
 extension CoreDataBinaryStore {
-  /// True.
+  /// True: a model can be made from the records of a file.
   public static var recoversModels: Bool { true }
 
-  /// Makes a model of the records of the file at `path`, as ``inferModel(from:options:)`` does, with notes of what is guessed.
+  /// Makes a model from the records of the file at `path`, as ``inferModel(from:options:)`` does, with notes about
+  /// guesses.
   public static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel? {
     let file = try StoreInput(try POSIXFileSystem().openFile(atPath: path))
     return try file.reading { try CoreDataBinaryRecovery(file).recovered() }
   }
 
-  /// Makes a model of the records of a file that holds none: attributes are called by their positions, everything is optional, and relationships
-  /// lead where those of the records lead. O(bytes).
+  /// Makes a model from the records of a file that contains none: attributes have their positions as names, everything
+  /// is optional, and the destinations of relationships are those of the records. O(bytes).
   public static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     try CoreDataBinaryRecovery(file).recovered().model
   }

@@ -1,13 +1,13 @@
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// Puts a keyed archive together object by object, as ``KeyedArchiveWriter`` does, but in the bytes of the file that it becomes: for archives
-/// of many objects.
+/// Builds a keyed archive object by object, as ``KeyedArchiveWriter`` does, but directly in the bytes of the file: for
+/// archives of many objects.
 struct ArchiveObjectWriter: ~Copyable {
   private var buffer: PropertyListObjectBuffer
   /// The number in the property list of each object of the archive.
   private var objects: [Int] = []
-  /// The number in the property list of what refers to each object of the archive; -1 until something does.
+  /// The number in the property list of the reference to each object of the archive; -1 until there is one.
   private var references: [Int] = []
   private let referenceWidth: Int
   private var classes: [ArchivedClass: Int] = [:]
@@ -15,7 +15,7 @@ struct ArchiveObjectWriter: ~Copyable {
   private var keys: [String: Int] = [:]
   private var integers: [Int64: Int] = [:]
 
-  /// How many numbers are kept to be referred to again.
+  /// The greatest number of integers that are kept to be referred to again.
   private static let mostIntegers = 1 << 20
 
   /// - Parameter mostObjects: No fewer than the property list will have.
@@ -25,7 +25,7 @@ struct ArchiveObjectWriter: ~Copyable {
     _ = add(buffer.append(string: "$null"))
   }
 
-  /// How many objects the property list has so far.
+  /// The number of objects that the property list has so far.
   var count: Int { buffer.count }
 
   // MARK: Objects
@@ -36,10 +36,10 @@ struct ArchiveObjectWriter: ~Copyable {
     return objects.count - 1
   }
 
-  /// Takes a number for an object that others lead to before it is put together.
+  /// Reserves a number for an object that others refer to before it is written.
   mutating func reserve() -> Int { add(-1) }
 
-  /// What refers to an object of the archive, as a value of the property list.
+  /// Returns a reference to an object of the archive, as a value of the property list.
   mutating func reference(_ object: Int) -> Int {
     if references[object] < 0 { references[object] = buffer.append(archiveReference: object) }
     return references[object]
@@ -61,7 +61,7 @@ struct ArchiveObjectWriter: ~Copyable {
     return reference(object)
   }
 
-  /// An object of a class; its members are values of the property list.
+  /// Adds an object of a class; its members are values of the property list.
   mutating func instance(
     _ type: ArchivedClass,
     _ members: [(name: String, value: Int)],
@@ -76,13 +76,13 @@ struct ArchiveObjectWriter: ~Copyable {
     return reserved
   }
 
-  /// An array or a set of objects of the archive.
+  /// Adds an array or a set of objects of the archive.
   mutating func list(_ type: ArchivedClass, _ items: [Int]) -> Int {
     let values = items.map { reference($0) }
     return instance(type, [(CoreDataBinaryWords.objects, buffer.append(array: values))])
   }
 
-  /// A dictionary of objects of the archive.
+  /// Adds a dictionary of objects of the archive.
   mutating func dictionary(
     _ type: ArchivedClass,
     _ members: [(key: Int, value: Int)],
@@ -102,7 +102,7 @@ struct ArchiveObjectWriter: ~Copyable {
 
   // MARK: Values
 
-  /// A text that stands in the archive once, however often it is asked for.
+  /// Adds a text that the archive contains only once, however often it is used.
   mutating func name(_ text: String) -> Int {
     if let object = texts[text] { return object }
     let object = add(buffer.append(string: text))
@@ -128,7 +128,7 @@ struct ArchiveObjectWriter: ~Copyable {
   /// - Parameter seconds: The seconds since 2001-01-01 00:00 UTC.
   mutating func date(_ seconds: Double) -> Int { instance(.date, [("NS.time", buffer.append(double: seconds))]) }
 
-  /// A value that stands in an object itself.
+  /// Adds a value that is stored in an object itself.
   mutating func inline(_ value: ArchiveValue) -> Int {
     switch value {
     case .null: return buffer.appendNull()
@@ -150,9 +150,9 @@ struct ArchiveObjectWriter: ~Copyable {
     }
   }
 
-  /// All objects of another archive; returns the number of its root.
+  /// Adds all objects of another archive; returns the number of its root.
   mutating func embed(_ objects: [ArchiveValue], root: Int) -> Int {
-    // The first is nothing in every archive.
+    // The first object is the null in every archive.
     let numbers = [0] + objects.dropFirst().map { _ in reserve() }
     for (index, value) in objects.enumerated().dropFirst() {
       self.objects[numbers[index]] = inline(Self.renumbered(value, numbers))
@@ -171,7 +171,8 @@ struct ArchiveObjectWriter: ~Copyable {
 
   // MARK: The whole
 
-  /// The archive, with what was archived under each key; nil if it has more bytes than a property list is written with.
+  /// Returns the archive, with the values under each key; nil if it has more bytes than a property list is written
+  /// with.
   ///
   /// - Parameter roots: Values of the property list.
   consuming func bytes(roots: [(key: String, value: Int)]) -> [UInt8]? {

@@ -1,27 +1,27 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// The keys by which a file calls records: positive numbers, no two records' the same.
+/// The keys of the records in a file: positive numbers, no two of them the same.
 ///
-/// A record that is called by such a number keeps it. Others, and all but the first that are called by one number, get other numbers: those
-/// above all that are taken, if there are any.
+/// A record whose reference is such a number keeps it as its key. Other records, and all but the first with the same
+/// number, get other numbers: those above all that are taken, if there are any.
 struct CoreDataBinaryKeys {
   struct Name: Hashable {
     let reference: ReferenceID
     let entityOrdinal: Int
   }
 
-  /// The entity of the record that is called by a number, by that number.
+  /// The entity of the record that has a number as its reference, by that number.
   private var owners: [Int64: Int] = [:]
   private var given: [Name: Int64] = [:]
-  /// The keys that were given.
+  /// The keys that have been given.
   private var taken: Set<Int64> = []
   private var leastFree: Int64 = 1
-  /// The records that relationships lead to, that are gone, and that have other keys than they are called.
+  /// The missing records that relationships refer to and whose keys differ from their references.
   private(set) var missing: [(key: Int64, name: Name)] = []
   /// The greatest key that a record has had.
   private(set) var greatest: Int64
-  /// The least number that no record has had, if keys are no measure of it.
+  /// The least number that no record has had, if it does not follow from the keys.
   let nextNumber: Int64?
 
   init(_ contents: StoreContents, _ schema: CoreDataBinarySchema) throws(PersistenceError) {
@@ -64,7 +64,7 @@ struct CoreDataBinaryKeys {
     return leastFree
   }
 
-  /// The key of a record, or of one that a relationship leads to and that is gone.
+  /// Returns the key of a record, or of a missing record that a relationship refers to.
   mutating func key(of reference: ReferenceID, entityOrdinal: Int) throws(PersistenceError) -> Int64 {
     let name = Name(reference: reference, entityOrdinal: entityOrdinal)
     if let key = given[name] { return key }

@@ -2,9 +2,9 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Writes a file: the header, the records and the metadata, in the order that Core Data's files have.
+/// Writes a file: the header, the records and the metadata, in the order of Core Data's files.
 struct CoreDataBinaryWriter {
-  /// The version of Core Data's framework that a new file names.
+  /// The version of Core Data's framework that a new file contains.
   private static let frameworkVersion: (key: String, value: Int64) = ("NSPersistenceFrameworkVersion", 1344)
 
   let schema: CoreDataBinarySchema
@@ -60,7 +60,7 @@ struct CoreDataBinaryWriter {
     return bytes
   }
 
-  /// No fewer than an eighth of the objects that a value becomes.
+  /// Returns at least an eighth of the number of objects for a value.
   private static func size(_ value: MetadataValue) -> Int {
     switch value {
     case .array(let values): values.reduce(1) { $0 + size($1) }
@@ -69,7 +69,7 @@ struct CoreDataBinaryWriter {
     }
   }
 
-  /// Core Data's own values are of the classes that its files have.
+  /// Appends values; those of Core Data's own keys have the classes that they have in its files.
   private static func append(
     _ value: MetadataValue,
     under key: String,
@@ -145,7 +145,7 @@ struct CoreDataBinaryWriter {
     return bytes
   }
 
-  /// What the records were called that are gone.
+  /// Appends the references of missing records.
   private func missing(_ keys: CoreDataBinaryKeys, in archive: inout ArchiveObjectWriter) -> Int {
     var records: [Int] = []
     for (key, name) in keys.missing {
@@ -160,7 +160,7 @@ struct CoreDataBinaryWriter {
     return archive.list(.array, records)
   }
 
-  /// The attributes of an entity by position, and how many values a record has.
+  /// Returns the attributes of an entity by position, and the number of values of a record.
   private func layout(of entity: CoreDataBinarySchema.Entity) -> (attributes: [Int?], count: Int) {
     let former = form.valueCounts[entity.name]
     let attributes = former.flatMap { entity.attributes(ofValueCount: $0) } ?? entity.attributes
@@ -168,7 +168,7 @@ struct CoreDataBinaryWriter {
     return (attributes, schema.isRecovered ? max(count, former ?? 0) : count)
   }
 
-  /// No fewer than the objects of the property list.
+  /// At least the number of objects in the property list.
   private var mostObjects: Int {
     schema.entities.reduce(1024) { sum, entity in
       let table = contents.table(of: entity.description)
@@ -207,13 +207,14 @@ struct ArchivedPart {
     }
   }
 
-  /// The objects of the value of a transformable attribute, if it is an archive that is made again, byte by byte, of these; else nil.
+  /// Reads the objects of the value of a transformable attribute, if it is an archive that would be written again byte
+  /// by byte from them; else returns nil.
   ///
-  /// Core Data keeps the object itself and not its archive.
+  /// Core Data stores the object itself and not its archive.
   init?(value bytes: UnsafeRawBufferPointer) {
     guard bytes.starts(with: PropertyListFormat.binaryMagic) else { return nil }
     let region = ByteRegion.copying(bytes)
-    // try?: bytes that are no archive, or one that is made otherwise, are kept as the bytes that they are.
+    // try?: bytes that are no archive, or one that is written differently, are stored as bytes.
     guard let archive = try? ArchivedObjects(region, in: 0..<region.count), let root = try? archive.root("root"),
       let value = try? archive.value(root), !value.isNull, !value.isData,
       let again = try? archive.archive(of: root, RecordAllowance(region.count * 64 + 1024)),
@@ -231,15 +232,15 @@ extension ArchivedObjects.Value {
 
 /// Writes rows of one group as nodes.
 ///
-/// It reads the group's columns through their views: the group is held as long as this is, and the rows are the group's.
+/// It reads the group's columns through their views: it holds the group, and the rows must be the group's.
 struct CoreDataBinaryRows {
   let entity: CoreDataBinarySchema.Entity
   let group: RowGroup
   let attributes: [Int?]
-  /// The object that stands for no value.
+  /// The object for no value.
   let null: Int
 
-  /// - Parameter reference: What the record is called, if that is not its key.
+  /// - Parameter reference: The reference of the record, if it is not its key.
   /// - Returns: The object of the record.
   func append(
     _ row: Int,
@@ -276,7 +277,7 @@ struct CoreDataBinaryRows {
     return archive.instance(CoreDataBinaryWords.node, members)
   }
 
-  /// The dictionary of the relationships that lead anywhere; nil if none does.
+  /// Returns the dictionary of the relationships that have destinations; nil if there are none.
   private func related(
     _ row: Int,
     _ keys: inout CoreDataBinaryKeys,
@@ -309,7 +310,7 @@ struct CoreDataBinaryRows {
     if view.unsafeIsNull(row) { return null }
     switch type {
     case .integer16, .integer32, .integer64: return archive.integer(view.unsafeInteger(row))
-    // So are they in all files: a Boolean's number is an integer.
+    // All files have this form: a Boolean's number is an integer.
     case .boolean: return archive.integer(view.unsafeBoolean(row) ? 1 : 0)
     case .double: return archive.double(view.unsafeDouble(row))
     case .float: return archive.float(view.unsafeFloat(row))

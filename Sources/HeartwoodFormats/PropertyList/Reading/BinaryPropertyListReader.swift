@@ -4,8 +4,8 @@ import Synchronization
 
 /// Reads the records of a binary property list on all processors, each value from the mapped file into a column.
 struct BinaryPropertyListReader: Sendable {
-  /// How many bytes records may take in memory for each byte of the file, and how many in any case: values may be shared, so a small
-  /// file could stand for a large table.
+  /// How much memory records may take for each byte of the file, and in any case: values may be shared, so a small file
+  /// could contain a large table.
   private static let expansion = 64
   private static let leastAllowance = 256 << 20
 
@@ -38,7 +38,7 @@ struct BinaryPropertyListReader: Sendable {
 
   // MARK: Header
 
-  /// What the file tells beside its records.
+  /// Reads the parts of the file other than its records.
   static func header(of file: StoreInput) throws(PersistenceError) -> PropertyListHeader {
     let list = try list(file)
     do throws(PropertyListFault) {
@@ -105,7 +105,7 @@ struct BinaryPropertyListReader: Sendable {
     }
   }
 
-  /// How much memory the records of a file may take.
+  /// Returns the memory that the records of a file may take.
   static func allowance(_ list: BinaryPropertyList) -> RecordAllowance {
     RecordAllowance(
       max(leastAllowance, list.slice.count.multipliedReportingOverflow(by: expansion).partialValue)
@@ -120,7 +120,7 @@ struct BinaryPropertyListReader: Sendable {
     )
   }
 
-  /// The numbers of the objects in an array, which lie in the file.
+  /// Returns the numbers of the objects in an array, which are in the file.
   private func references(_ array: Int) throws(PersistenceError) -> BinaryPropertyList.References {
     do throws(PropertyListFault) {
       guard case .array(let references) = try list.object(array) else {
@@ -135,7 +135,7 @@ struct BinaryPropertyListReader: Sendable {
     }
   }
 
-  /// The array of the records of each entity, by the entity's place in the schema.
+  /// Returns the array of the records of each entity, by the entity's place in the schema.
   private func recordLists() throws(PersistenceError) -> [(place: Int, array: Int)] {
     do throws(PropertyListFault) {
       guard case .dictionary(let keys, let values) = try list.object(list.root) else { return [] }
@@ -185,7 +185,7 @@ struct BinaryPropertyListReader: Sendable {
   }
 }
 
-/// Objects that have been met: a bit for each object of the file.
+/// The objects that have been read: a bit for each object of the file.
 private struct SeenObjects {
   private var words: [UInt64]
 
@@ -193,7 +193,7 @@ private struct SeenObjects {
     words = Array(repeating: 0, count: count / 64 + 1)
   }
 
-  /// False where the object has been met before.
+  /// Adds an object; returns false if it was added before.
   mutating func insert(_ number: Int) -> Bool {
     let bit: UInt64 = 1 &<< UInt64(number & 63)
     defer { words[number >> 6] |= bit }
@@ -201,7 +201,7 @@ private struct SeenObjects {
   }
 }
 
-/// How many bytes records may still take in memory.
+/// The number of bytes that records may still take in memory.
 final class RecordAllowance: Sendable {
   private let left: Atomic<Int>
 
@@ -209,7 +209,7 @@ final class RecordAllowance: Sendable {
     left = Atomic(bytes)
   }
 
-  /// False where there are no more.
+  /// Takes bytes from the allowance; returns false if there are not enough.
   func take(_ bytes: Int) -> Bool {
     left.wrappingSubtract(bytes, ordering: .relaxed).newValue >= 0
   }

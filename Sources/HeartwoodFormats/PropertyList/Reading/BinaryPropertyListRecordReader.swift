@@ -4,19 +4,20 @@ import HeartwoodStore
 
 /// Reads some records of one entity from a binary property list.
 final class BinaryPropertyListRecordReader {
-  /// What the keys of a record stand for, found once for all records with the same keys.
+  /// The meanings of a record's keys, determined once for all records with the same keys.
   private struct Layout {
     var keys: UnsafeRawBufferPointer
-    /// Where the reference is among the values.
+    /// The place of the reference among the values.
     var reference: Int
     /// The property of each value, by its place in the schema; nil for the reference.
     var places: [Int?]
   }
 
   private typealias Content = PropertyListSchema.Property.Content
-  /// How many bytes are taken from the allowance at once.
+  /// The number of bytes that are taken from the allowance at once.
   private static let portion = 1 << 20
-  /// After how many records the memory of the file that has been read is given back: one to three megabytes of small records.
+  /// The number of records after which the memory of the part of the file that has been read is released: one to three
+  /// megabytes of small records.
   private static let recordsInMemory = 1 << 14
 
   private let list: BinaryPropertyList
@@ -49,7 +50,7 @@ final class BinaryPropertyListRecordReader {
     targets = entity.properties.map(\.targets)
   }
 
-  /// Reads some of the records that an array lists.
+  /// Reads some of the records in an array.
   func groups(
     _ references: BinaryPropertyList.References,
     in range: Range<Int>
@@ -65,7 +66,7 @@ final class BinaryPropertyListRecordReader {
     return records.finish()
   }
 
-  /// Reads the records in `objects` that can be read, and returns what is wrong with each of the others.
+  /// Reads the records in `objects` that can be read, and returns the faults of the others.
   func soundGroups(_ objects: [Int]) -> (groups: [RowGroup], faults: [(object: Int, error: PersistenceError)]) {
     var faults: [(Int, PersistenceError)] = []
     for object in objects {
@@ -80,7 +81,7 @@ final class BinaryPropertyListRecordReader {
     return (records.finish(), faults)
   }
 
-  /// The property that the reader is at, for error texts.
+  /// The property that is being read, for error messages.
   private var current: Int?
   private var isForeign = false
 
@@ -211,7 +212,7 @@ final class BinaryPropertyListRecordReader {
     switch try list.object(number) {
     case .scalar(let scalar):
       if targets[place].contains(destination), let reference = reference(scalar) { return (reference, destination) }
-    // One with other keys may be large, and many relationships may lead to it.
+    // A dictionary with other keys may be large, and many relationships may refer to it.
     case .dictionary(let keys, let values) where keys.count == 2:
       if let id = try list.member(PropertyListFormat.referenceKey, of: keys, values),
         let reference = try reference(list.scalar(id)),
@@ -232,7 +233,7 @@ final class BinaryPropertyListRecordReader {
     )
   }
 
-  /// The reference that a value stands for. Its text is counted: it is copied wherever it stands.
+  /// Returns the reference for a value. Its text is counted: it is copied wherever it occurs.
   @inline(__always)
   private func reference(_ scalar: PropertyListScalar?) -> ReferenceID? {
     guard let scalar else { return nil }

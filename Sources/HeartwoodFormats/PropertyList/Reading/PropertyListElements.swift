@@ -2,14 +2,14 @@ import CLibXML2
 import HeartwoodFoundation
 package import HeartwoodStore
 
-/// The elements of a property list in XML, put together to values.
+/// Builds values from the elements of a property list in XML.
 struct PropertyListElements {
   enum Word: Int, CaseIterable {
     case dict, array, key, string, integer, real, `true`, `false`, date, data
 
     var text: String { "\(self)" }
 
-    /// Whether the element has text that counts.
+    /// Whether the element has text that is part of its value.
     var hasText: Bool {
       switch self {
       case .dict, .array, .true, .false: false
@@ -40,7 +40,7 @@ struct PropertyListElements {
     tag.hasPrefix ? nil : names?.index(of: tag.name).flatMap { Word(rawValue: $0) }
   }
 
-  /// Takes a start tag; returns what is wrong, where something is.
+  /// Processes a start tag; returns the fault, if there is one.
   mutating func begin(_ tag: XMLTag, _ handler: XMLStreamHandler) -> String? {
     guard let word = word(tag) else {
       return "The element \(String(cString: tag.name)) does not belong into a property list."
@@ -64,7 +64,7 @@ struct PropertyListElements {
     return nil
   }
 
-  /// Takes an end tag; returns what is wrong, where something is.
+  /// Processes an end tag; returns the fault, if there is one.
   mutating func end(_ text: UnsafeRawBufferPointer) -> String? {
     guard let word = leaf else { return endContainer() }
     leaf = nil
@@ -102,11 +102,12 @@ struct PropertyListElements {
 
 // MARK: PropertyListData
 
-/// Property lists that lie in other files, as values.
+/// Reads and writes property lists that are stored in other files, as values.
 package enum PropertyListData {
-  /// The value of a property list, binary or XML. Nulls and references of archives are left out of arrays and dictionaries.
+  /// Returns the value of a property list, binary or XML. Nulls and references of archives are left out of arrays and
+  /// dictionaries.
   ///
-  /// - Throws: ``PersistenceError/Code/fileMalformed`` with the place in `bytes` and the path of the file that they are of.
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` with the place in `bytes` and the path of their file.
   package static func value(of bytes: [UInt8], path: String) throws(PersistenceError) -> MetadataValue {
     let value: ArchiveValue
     do {
@@ -121,11 +122,12 @@ package enum PropertyListData {
     return value
   }
 
-  /// A binary property list of a value, the same bytes for the same value.
+  /// Returns a binary property list of a value, the same bytes for the same value.
   ///
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where ``value(of:path:)`` would refuse it: for its depth, or for all that is in it.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if ``value(of:path:)`` would refuse it: for its depth, or for
+  ///   its size.
   package static func binary(_ value: MetadataValue) throws(PersistenceError) -> [UInt8] {
-    // Depth comes first: to count what is nested without end would take more stack than there is.
+    // The depth is checked first: counting values of unlimited depth would overflow the stack.
     guard value.hasLevels(atMost: ArchiveValue.deepestNesting) else {
       throw unsupported("are nested more than \(ArchiveValue.deepestNesting) deep.", recovery: "Make them flatter.")
     }
@@ -148,7 +150,7 @@ package enum PropertyListData {
     )
   }
 
-  /// A whole binary property list of all its objects.
+  /// Returns a whole binary property list of all its objects.
   static func file(_ block: PropertyListObjectBuffer.Block, root: Int, referenceWidth: Int) -> [UInt8] {
     let header = Array(PropertyListFormat.binaryHeader.utf8)
     let tableOffset = header.count + block.bytes.count
@@ -168,7 +170,7 @@ package enum PropertyListData {
 }
 
 extension MetadataValue {
-  /// Whether values are in each other at most so deep, this one counted.
+  /// Returns whether values are nested at most so deep, this one included.
   fileprivate func hasLevels(atMost count: Int) -> Bool {
     guard count > 0 else { return false }
     switch self {

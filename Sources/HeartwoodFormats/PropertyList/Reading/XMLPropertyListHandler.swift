@@ -2,7 +2,7 @@ import CLibXML2
 import HeartwoodModel
 import HeartwoodStore
 
-/// Reads what a property list in XML tells beside its records. A subclass reads the records too.
+/// Reads the parts of a property list in XML other than its records. A subclass reads the records too.
 class XMLPropertyListHandler: XMLStreamHandler {
   private enum Place {
     /// Before the element plist, in it, and in the dictionary that is its content.
@@ -20,10 +20,10 @@ class XMLPropertyListHandler: XMLStreamHandler {
   private var elements = PropertyListElements()
   private var plistName: XMLNames?
   private var context: xmlParserCtxtPtr?
-  /// Whether the records are left out, and the reader stops when it has the rest.
+  /// Whether the records are skipped, and the reader stops after the other parts.
   private let readsHeaderOnly: Bool
 
-  /// How many elements are open in the value of a key of the root, before its own.
+  /// The number of elements that are open around the value of a key of the root.
   private static let rootDepth = 2
 
   init(limits: XMLLimits, readsHeaderOnly: Bool) {
@@ -43,10 +43,10 @@ class XMLPropertyListHandler: XMLStreamHandler {
   @inline(__always)
   final func word(_ tag: XMLTag) -> PropertyListElements.Word? { elements.word(tag) }
 
-  /// An element in the value of the key of records, that value itself included.
+  /// Called for an element in the value of the key of records, that value itself included.
   func beginRecords(_ tag: XMLTag) {}
 
-  /// The end of an element in the value of the key of records.
+  /// Called for the end of an element in the value of the key of records.
   func endRecords() {}
 
   // MARK: Elements
@@ -69,7 +69,7 @@ class XMLPropertyListHandler: XMLStreamHandler {
   }
 
   private func beginInRecords(_ tag: XMLTag) {
-    // Whoever reads the header leaves all values of records out.
+    // When only the header is read, all values of records are skipped.
     if readsHeaderOnly { ignoreText() } else { beginRecords(tag) }
   }
 

@@ -11,7 +11,7 @@ final class XMLPropertyListReader: XMLPropertyListHandler {
   /// The containers that are open in the records.
   private enum Container {
     case entities, list, record
-    /// The objects that a relationship leads to.
+    /// The objects of a relationship.
     case targets
     /// One of them, with its entity.
     case target
@@ -24,7 +24,7 @@ final class XMLPropertyListReader: XMLPropertyListHandler {
   private var leaf: Word?
   private var entity: Int?
   private var seenEntities: Set<Int> = []
-  /// The key that has been read in the container, whose value comes next.
+  /// The key in the container whose value comes next.
   private var key: String?
   /// The place of the property whose value is being read.
   private var property: Int?

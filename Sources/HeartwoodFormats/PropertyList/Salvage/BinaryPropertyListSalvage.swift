@@ -8,7 +8,7 @@ struct BinaryPropertyListSalvage {
   private let salvage: StoreSalvage
   private let path: String
   private var list: BinaryPropertyList { remains.list }
-  /// The objects of records that a list has named.
+  /// The objects of records that are in a list.
   private var claimed: Set<Int> = []
   /// The objects of the records of each entity.
   private var objects: [[Int]]
@@ -97,8 +97,9 @@ struct BinaryPropertyListSalvage {
 // MARK: Records that no list names
 
 extension BinaryPropertyListSalvage {
-  /// Finds the records whose list is gone. A record does not name its entity; what it is of is certain if its keys are those of one entity
-  /// alone, or if those before and behind it, of which Heartwood writes all of one entity together, leave no choice.
+  /// Finds the records whose list is lost. A record does not contain its entity; it is certain if its keys are those of
+  /// one entity alone, or if it follows from the records before and after it, because Heartwood writes all records of
+  /// one entity together.
   private mutating func findUnlisted() {
     let missing = schema.entities.indices.filter { !isListed[$0] }
     var found: [(object: Int, candidates: [Int])] = []
@@ -121,7 +122,7 @@ extension BinaryPropertyListSalvage {
     note(.records, "The lists of records are gone: how many there were of \(names) is not known.", count: nil, at: nil)
   }
 
-  /// The names of the properties of a dictionary that has a reference, as a record has; nil for all else.
+  /// Returns the names of the properties of a dictionary that has a reference, as a record has; nil for all others.
   private func recordKeys(_ object: Int) -> [String]? {
     guard case .dictionary(let keys, _)? = try? list.object(object) else { return nil }
     let names = (0..<keys.count).map { try? list.key(keys[$0]) }
@@ -131,7 +132,8 @@ extension BinaryPropertyListSalvage {
     return names.compactMap(\.self).filter { $0 != PropertyListFormat.referenceKey }
   }
 
-  /// The first and the last entity that each record may be of, where entities never go back in the order of the file.
+  /// Returns the first and the last entity that each record may be of, given that entities never go back in the order
+  /// of the file.
   private static func bounds(_ candidates: [[Int]]) -> [ClosedRange<Int>?] {
     var (least, lows): (Int, [Int?]) = (0, [])
     for places in candidates {

@@ -1,12 +1,13 @@
 import HeartwoodStore
 
-/// The objects of a binary property list that may be damaged: by its own table if that holds, or else one after the other as they lie.
+/// The objects of a binary property list that may be damaged: found by its own table if that is valid, or else one
+/// after the other in the order of the file.
 struct PropertyListRemains {
   private static let referenceWidths = [1, 2, 4, 8, 3]
   private static let firstOffset = 8
 
   let list: BinaryPropertyList
-  /// What is wrong with the table of the objects; nil if it holds.
+  /// The fault of the table of objects; nil if it is valid.
   let fault: PropertyListFault?
 
   /// - Throws: ``PropertyListFault`` if no object can be found.
@@ -37,18 +38,20 @@ struct PropertyListRemains {
     }
   }
 
-  /// Where the objects begin, if the table says otherwise of some: objects that lie one after the other and fill the file were found.
+  /// Returns the offsets of the objects, if they differ from some in the table: the objects that were found lie one
+  /// after the other and fill the file.
   private static func otherOffsets(_ list: BinaryPropertyList) -> [Int]? {
     let (offsets, end) = objects(in: list, before: list.objectsEnd)
     guard end == list.objectsEnd, offsets.count == list.objectCount else { return nil }
     let known = offsets.indices.map { try? list.offset($0) }
     let wrongCount = zip(offsets, known).count { $0 != $1 }
-    // Others than Heartwood may write objects in another order.
+    // Other programs than Heartwood may write objects in another order.
     guard wrongCount > 0, wrongCount <= offsets.count / 2, Set(known) != Set(offsets) else { return nil }
     return offsets
   }
 
-  /// The objects of a file whose table is missing. The width of references is the one by which most can be read.
+  /// Returns the objects of a file whose table is missing. The width of references is the one with which most can be
+  /// read.
   private static func found(_ slice: ByteSlice, _ unsoundRanges: [Range<Int>]) -> BinaryPropertyList? {
     guard slice.count > firstOffset, slice.unsafeBytes.starts(with: PropertyListFormat.binaryMagic) else { return nil }
     var best: (list: BinaryPropertyList, end: Int)?
@@ -72,8 +75,8 @@ struct PropertyListRemains {
     return best?.list
   }
 
-  /// Where the objects begin that lie one after the other and refer only to those before them, as Heartwood writes them, and where the last one
-  /// ends.
+  /// Returns the offsets of objects that lie one after the other and refer only to those before them, as Heartwood
+  /// writes them, and the end of the last one.
   private static func objects(in list: BinaryPropertyList, before end: Int) -> (offsets: [Int], end: Int) {
     var (offsets, position): ([Int], Int) = ([], firstOffset)
     while position < end, let next = try? list.end(ofObjectAt: position), next <= end,
@@ -110,7 +113,7 @@ struct PropertyListRemains {
 // MARK: What is not a record
 
 extension PropertyListRemains {
-  /// What the file says beside its records, as far as it can be read.
+  /// The parts of the file other than its records, as far as they can be read.
   var header: PropertyListHeader {
     if list.root >= 0 {
       if let header = try? BinaryPropertyListReader.header(of: list) { return header }
@@ -119,7 +122,7 @@ extension PropertyListRemains {
     return headerBeforeRecords
   }
 
-  /// The members of a root one of which cannot be read.
+  /// The members of a root of which one cannot be read.
   private var partialHeader: PropertyListHeader {
     guard case .dictionary(let keys, let values)? = try? list.object(list.root) else { return headerBeforeRecords }
     var header = PropertyListHeader()
@@ -135,7 +138,7 @@ extension PropertyListRemains {
     return header
   }
 
-  /// What Heartwood writes before the records, each value behind its key, where the root is gone.
+  /// The parts that Heartwood writes before the records, each value after its key, if the root is missing.
   private var headerBeforeRecords: PropertyListHeader {
     var header = PropertyListHeader()
     func place(_ key: String) -> Int? {

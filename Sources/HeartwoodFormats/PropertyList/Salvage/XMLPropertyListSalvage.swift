@@ -1,7 +1,7 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// Reads the records of a damaged property list in XML that are whole.
+/// Reads the intact records of a damaged property list in XML.
 struct XMLPropertyListSalvage {
   private let schema: PropertyListSchema
   private let limits: XMLLimits
@@ -44,7 +44,7 @@ struct XMLPropertyListSalvage {
     }
   }
 
-  /// Notes what is not a record: what the document has between the records of one entity and those of the next is none either.
+  /// Notes a part that is not a record. The part between the records of one entity and those of the next is ignored.
   private mutating func note(gap: Range<Int>) {
     if salvage.isUnsound(gap) { return note("The bytes were changed or are missing.", gap, count: nil) }
     let count = pieces.count(of: "<key>$id</key>", in: gap)
@@ -55,11 +55,11 @@ struct XMLPropertyListSalvage {
     pieces.note(.records, PersistenceError(.fileMalformed, reason), count: count, range)
   }
 
-  /// Finds dictionaries that may be records, and the entity whose list they are in.
+  /// Finds dictionaries that may be records, and the entity of the list that contains them.
   private final class EntityFinder {
     private let pieces: XMLPieces
     private let places: [[UInt8]: Int]
-    /// Where lists begin, in order.
+    /// The offsets of the lists, in order.
     private var lists: [(offset: Int, entity: Int)] = []
 
     init(_ pieces: XMLPieces, _ schema: PropertyListSchema) {
@@ -71,10 +71,10 @@ struct XMLPropertyListSalvage {
       findLists()
     }
 
-    /// Where the records begin.
+    /// The offset of the records.
     var start: Int { lists.first?.offset ?? pieces.bytes.count }
 
-    /// A key that is the name of an entity, with an array behind it.
+    /// Finds lists: a key that is the name of an entity, followed by an array.
     private func findLists() {
       var position = 0
       while let key = pieces.find("<key>", from: position) {
@@ -110,8 +110,8 @@ struct XMLPropertyListSalvage {
 // MARK: The store
 
 extension PropertyListStore: SalvagingStore {
-  /// Reads each record by itself, if the list as a whole is damaged. A binary list whose table of objects is gone is read as its objects lie one
-  /// after the other.
+  /// Reads each record by itself, if the list as a whole is damaged. A binary list whose table of objects is missing is
+  /// read in the order of its objects in the file.
   public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
     let kind = try Self.kind(of: file)
     salvage.loader.attachment = kind
@@ -131,7 +131,7 @@ extension PropertyListStore: SalvagingStore {
     }
   }
 
-  /// The model in the file, if it can be read.
+  /// Returns the model in the file, if it can be read.
   public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
     guard let kind = try? kind(of: file) else { return nil }
     let header = kind == .xml ? xmlHeader(file, options) : (try? remains(file, []))?.header
@@ -147,10 +147,10 @@ extension PropertyListStore: SalvagingStore {
     }
   }
 
-  /// What stands before the records, up to where it is damaged.
+  /// Reads the part before the records, up to the place at which it is damaged.
   private static func xmlHeader(_ file: StoreInput, _ options: StoreOptions) -> PropertyListHeader {
     let handler = XMLPropertyListHandler(limits: XMLLimits(options), readsHeaderOnly: true)
-    // What has been read before a failure stays.
+    // try?: the parts that were read before a failure are used.
     try? XMLStreamParser(file: file).parse(handler)
     return handler.header
   }

@@ -16,9 +16,9 @@ struct PropertyListSharedObjects: Sendable {
 
 /// Writes rows of one group as objects of a binary property list.
 ///
-/// It reads the group's columns through their views: the group is held as long as this is, and the rows are the group's.
+/// It reads the group's columns through their views: it holds the group, and the rows must be the group's.
 struct BinaryPropertyListFormatter {
-  /// What is written of a property. The key is the number of its name.
+  /// A property to write. The key is the number of its name.
   private typealias Cell = PropertyListCell<Int>
 
   private let group: RowGroup
@@ -33,7 +33,7 @@ struct BinaryPropertyListFormatter {
 
   // MARK: Counting
 
-  /// How many objects the rows will be. O(rows × properties).
+  /// Returns the number of objects for the rows. O(rows × properties).
   func objectCount(_ rows: Range<Int>) -> Int {
     // A dictionary and a reference each.
     cells.reduce(rows.count * 2) { $0 + objectCount($1, rows) }
@@ -87,7 +87,7 @@ struct BinaryPropertyListFormatter {
       ? buffer.append(uuid: references.uuidBytes(index)) : buffer.append(reference: references[index])
   }
 
-  /// The number of the value's object, or nil where there is no value.
+  /// Appends the value and returns the number of its object, or nil if there is no value.
   @inline(__always)
   private func append(_ cell: Cell, _ row: Int, to buffer: inout PropertyListObjectBuffer) -> Int? {
     switch cell.content {

@@ -4,12 +4,13 @@ import HeartwoodStore
 
 /// Writes a store as a property list in binary form.
 ///
-/// First come the objects that all records share, then the records, block by block, made on all processors, then the arrays of the
-/// records and the root. How many objects the records of a block are is counted beforehand, so every block knows its numbers.
+/// First come the objects that all records share, then the records, block by block, made on all processors, then the
+/// arrays of the records and the root. The objects for the records of a block are counted beforehand, so every block
+/// knows its numbers.
 struct BinaryPropertyListWriter {
-  /// A guess at the length of a record, beside its values, to reserve memory.
+  /// An estimate of the length of a record, beside its values, to reserve memory.
   private static let typicalRecordLength = 100
-  /// How many objects there are at most around the metadata's values and the names.
+  /// The greatest number of objects around the metadata's values and the names.
   private static let frameObjectCount = 16
 
   /// Objects that have been written.
@@ -21,13 +22,13 @@ struct BinaryPropertyListWriter {
   /// The numbers of objects that come before the records.
   private struct Head {
     let shared: PropertyListSharedObjects
-    /// The members of the root but the records.
+    /// The members of the root except the records.
     let top: [(key: Int, value: Int)]
     let recordsKey: Int
     let objectCount: Int
   }
 
-  /// The records that a block of an entity has: their numbers, counted from the first number of the block.
+  /// The records of an entity in a block: their numbers, counted from the first number of the block.
   private typealias RecordNumbers = (firstNumber: Int, records: ByteSlice)
 
   private struct Part {
@@ -61,7 +62,7 @@ struct BinaryPropertyListWriter {
     try finish(written, root: root, width: width, to: output)
   }
 
-  /// Writes what all records share, and all of the root that is no record.
+  /// Writes the objects that all records share, and all parts of the root except the records.
   private func writeHead(
     _ metadata: MetadataValue,
     _ model: String,
@@ -127,7 +128,7 @@ struct BinaryPropertyListWriter {
 
   // MARK: Parts
 
-  /// How many objects the rows of each run are.
+  /// Returns the number of objects for the rows of each run.
   private func objectCounts(_ runs: [[RowRun]]) -> [[Int]] {
     zip(schema.entities, runs).map { entity, runs in
       Parallel.map(runs.count) { index in
@@ -149,7 +150,7 @@ struct BinaryPropertyListWriter {
     return parts
   }
 
-  /// The objects of some rows, or nil where they cannot be written.
+  /// Returns the objects for some rows, or nil if they cannot be written.
   private static func block(_ part: Part, _ shared: PropertyListSharedObjects, _ width: Int) -> PropertyListObjectBuffer
     .Block?
   {
@@ -209,7 +210,7 @@ struct BinaryPropertyListWriter {
     try output.write(Self.trailer(count: count, root: root, tableOffset: tableOffset, referenceWidth: width))
   }
 
-  /// The end of a file, which tells where all is and how wide the numbers are.
+  /// Returns the end of a file, which contains the place of the table and the width of the numbers.
   static func trailer(count: Int, root: Int, tableOffset: Int, referenceWidth: Int) -> ByteSlice {
     var trailer = TextBuffer(capacity: 32)
     let offsetWidth = PropertyListObjectBuffer.referenceWidth(tableOffset)
@@ -218,7 +219,7 @@ struct BinaryPropertyListWriter {
     return trailer.sealed()
   }
 
-  /// Where objects begin, those of a block that is at `start`.
+  /// Returns the offsets of objects, for a block that is at `start`.
   static func table(_ offsets: ByteSlice, movedBy start: Int, width: Int) -> ByteSlice {
     let count = offsets.count / 4
     var table = TextBuffer(capacity: count * width)
@@ -237,7 +238,7 @@ struct BinaryPropertyListWriter {
 
 /// Values of metadata as objects of a binary property list.
 enum PropertyListObjects {
-  /// How many objects a value is, at most.
+  /// Returns the greatest number of objects for a value.
   static func count(_ value: MetadataValue) -> Int {
     switch value {
     case .array(let values): values.reduce(1) { $0 + count($1) }
@@ -247,9 +248,10 @@ enum PropertyListObjects {
     }
   }
 
-  /// The number of the value's object.
+  /// Appends the value and returns the number of its object.
   ///
-  /// - Parameter wraps: whether a dictionary that could be taken for a wrapping is wrapped itself, as in files of Heartwood's own form.
+  /// - Parameter wraps: whether a dictionary that could be taken for a wrapping is wrapped itself, as in files of
+  ///   Heartwood's own format.
   static func append(_ value: MetadataValue, wraps: Bool = true, to buffer: inout PropertyListObjectBuffer) -> Int {
     switch value {
     case .string(let text): return buffer.append(string: text)

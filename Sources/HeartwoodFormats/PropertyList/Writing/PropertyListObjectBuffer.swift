@@ -2,12 +2,12 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Objects of a binary property list that are being put together, numbered one after another.
+/// Builds objects of a binary property list, numbered one after another.
 struct PropertyListObjectBuffer: ~Copyable {
-  /// Objects that are whole.
+  /// Complete objects.
   struct Block: Sendable {
     let bytes: ByteSlice
-    /// Where each object begins, 4 bytes each.
+    /// The offset of each object, 4 bytes each.
     let offsets: ByteSlice
     /// The numbers of the objects that are records, counted from the block's first, 4 bytes each.
     let records: ByteSlice
@@ -32,7 +32,7 @@ struct PropertyListObjectBuffer: ~Copyable {
     Block(bytes: bytes.sealed(), offsets: offsets.sealed(), records: records.sealed())
   }
 
-  /// How many bytes the numbers of objects take where there are `count`.
+  /// Returns the number of bytes for the number of an object, if there are `count` objects.
   static func referenceWidth(_ count: Int) -> Int {
     switch count {
     case ...(1 << 8): 1
@@ -54,12 +54,12 @@ struct PropertyListObjectBuffer: ~Copyable {
     return firstNumber &+ count &- 1
   }
 
-  /// Takes note that the next object is a record.
+  /// Notes that the next object is a record.
   mutating func noteRecord() {
     records.append(UInt32(truncatingIfNeeded: count))
   }
 
-  /// Appends an object that stands for nothing, as archives have.
+  /// Appends a null, as archives have.
   mutating func appendNull() -> Int {
     let number = begin()
     bytes.append(0x00)

@@ -4,13 +4,13 @@ import HeartwoodStore
 
 /// Writes property lists as XML elements, each on a line of its own.
 struct PropertyListTextWriter {
-  /// How many bytes of data a line has.
+  /// The number of bytes of data in a line.
   private static let dataLine = 57
 
   let indent: String
-  /// What stands before each line of data; nil means as much as before the element.
+  /// The indent of each line of data; nil means that of the element.
   let dataIndent: String?
-  /// How deep the next element is.
+  /// The depth of the next element.
   var depth: Int
 
   // MARK: Values
@@ -124,14 +124,15 @@ struct PropertyListTextWriter {
 
   // MARK: Texts
 
-  /// The shortest text, as Apple's tools spell what is no number.
+  /// Returns the shortest text; infinities and NaN have the form that Apple's tools use.
   static func text<Number: BinaryFloatingPoint & LosslessStringConvertible>(of number: Number) -> String {
     if number.isNaN { return "nan" }
     if number.isInfinite { return number < 0 ? "-infinity" : "+infinity" }
     return number.description
   }
 
-  /// The text of a date, or nil where it has none that keeps it: XML property lists have whole seconds of the years 1 to 9999.
+  /// Returns the text of a date, or nil if no text preserves it: XML property lists have whole seconds of the years 1
+  /// to 9999.
   static func text(ofDate seconds: Double) -> String? {
     guard seconds == seconds.rounded(.down), !(seconds == 0 && seconds.sign == .minus) else { return nil }
     return DateText.iso8601(seconds)
@@ -141,7 +142,7 @@ struct PropertyListTextWriter {
 // MARK: Validation
 
 extension PropertyListTextWriter {
-  /// Makes sure that keys can be written.
+  /// Checks that keys can be written.
   ///
   /// - Throws: ``PersistenceError/Code/valueUnsupported``.
   static func validate(_ value: MetadataValue, storeType: StoreType, depth: Int = 0) throws(PersistenceError) {
@@ -166,7 +167,8 @@ extension PropertyListTextWriter {
     }
   }
 
-  /// Less than a reader takes by itself, with what stands around the metadata and around wrapped values.
+  /// Less than the depth that a reader accepts by default, together with the elements around the metadata and around
+  /// wrapped values.
   static let greatestDepth = 24
 
   private static func unsupported(

@@ -10,7 +10,7 @@ struct XMLPropertyListWriter {
     <plist version="1.0">
 
     """
-  /// A guess at the length of a record, beside its values, to reserve memory.
+  /// An estimate of the length of a record, beside its values, to reserve memory.
   private static let typicalRecordLength = 400
 
   let schema: PropertyListSchema
@@ -70,9 +70,9 @@ struct XMLPropertyListWriter {
 
 /// Writes rows of one group as dictionaries of a property list in XML.
 ///
-/// It reads the group's columns through their views: the group is held as long as this is, and the rows are the group's.
+/// It reads the group's columns through their views: it holds the group, and the rows must be the group's.
 struct XMLPropertyListFormatter {
-  /// What is written of a property. The key is all that comes before the value.
+  /// A property to write. The key is all text before the value.
   private typealias Cell = PropertyListCell<String>
 
   private static let indent = "\t\t\t\t"
@@ -157,7 +157,7 @@ struct XMLPropertyListFormatter {
     case .boolean: buffer.append(view.unsafeBoolean(row) ? "<true/>" : "<false/>")
     case .date: append(date: view.unsafeDouble(row), to: &buffer)
     case .double: append(real: view.unsafeDouble(row), to: &buffer)
-    // Written as the double that it is exactly, since that is what every reader makes of the text.
+    // Written as the double with exactly the same value, since every reader reads the text as one.
     case .float: append(real: Double(view.unsafeFloat(row)), to: &buffer)
     case .decimal: append(text: PropertyValue.decimal(view.unsafeDecimal(row)).text(of: .decimal) ?? "", to: &buffer)
     case .uuid: append(text: view.unsafeUUID(row).uuidString, to: &buffer)

@@ -1,12 +1,12 @@
 import CLibXML2
 public import HeartwoodStore
 
-/// An element of an XML document, with all that is in it: for documents that are small enough to be held whole.
+/// An element of an XML document, with everything in it: for documents that are small enough to be kept in memory.
 package struct XMLElement: Sendable {
-  /// The name, with its prefix where it has one.
+  /// The name, with its prefix if it has one.
   package let name: String
   package var attributes: XMLAttributes
-  /// The line on which the start tag ends, from 1; nil for an element that is not from a text.
+  /// The line on which the start tag ends, from 1; nil for an element that was not read from a text.
   package var line: Int?
   package var children: [XMLElement] = []
   /// The text directly in the element, without that of its children.
@@ -21,19 +21,20 @@ package struct XMLElement: Sendable {
 }
 
 extension XMLElement: Equatable {
-  /// Whether both say the same: the order of attributes, lines, and white space between elements do not count.
+  /// Returns whether both have the same content: the order of attributes, lines, and white space between elements are
+  /// ignored.
   package static func == (left: XMLElement, right: XMLElement) -> Bool {
     left.name == right.name && left.attributes == right.attributes && left.children == right.children
       && left.significantText == right.significantText
   }
 
-  /// The text, unless it is but the white space between elements.
+  /// The text; empty if it is only white space between elements.
   package var significantText: String {
     children.isEmpty || text.contains { !$0.isWhitespace } ? text : ""
   }
 }
 
-/// Why a text is no XML document that is read here.
+/// The reason why a text is not an XML document that can be read.
 package struct XMLSyntaxError: Error, Hashable {
   package let line: Int?
   package let column: Int?
@@ -42,10 +43,10 @@ package struct XMLSyntaxError: Error, Hashable {
 
 // MARK: XMLTreeBuilder
 
-/// Makes a tree of what the parser reports.
+/// Makes a tree from the parser's callbacks.
 ///
-/// The unsafe code is in the callbacks alone: every pointer that they get is valid for the length of the call and comes with its
-/// length, or ends with a zero byte.
+/// The unsafe code is in the callbacks alone: every pointer that they get is valid for the length of the call and comes
+/// with its length, or ends with a zero byte.
 final class XMLTreeBuilder: XMLReceiver {
   var context: xmlParserCtxtPtr?
   private(set) var root: XMLElement?
@@ -57,7 +58,7 @@ final class XMLTreeBuilder: XMLReceiver {
       return refuse("Elements are nested more than \(XMLTreeParser.deepestNesting) deep.")
     }
     var attributes = XMLAttributes()
-    // No two have one name: then the document is not well-formed.
+    // No two attributes have one name: the document would not be well-formed.
     for index in 0..<tag.attributeCount {
       attributes.append(tag.qualifiedName(index), String(decoding: tag.value(index), as: UTF8.self))
     }
@@ -88,7 +89,7 @@ final class XMLTreeBuilder: XMLReceiver {
 }
 
 extension XMLTreeBuilder {
-  /// The calls; the first argument of each is the builder.
+  /// The callbacks; the first argument of each is the builder.
   static var callbacks: xmlSAXHandler {
     var callbacks = refusals
     callbacks.startElementNs = { builder, name, prefix, _, _, _, count, _, attributes in
@@ -113,15 +114,17 @@ extension XMLTreeBuilder {
 
 /// Reads XML documents into trees of ``XMLElement``.
 ///
-/// Nothing but the bytes at hand is read: no network, no document type, and a document that declares or uses entities of its
+/// Only the given bytes are read: no network, no document type, and a document that declares or uses entities of its
 /// own, or declares default attributes, is refused. So a small document cannot grow into a large one.
 package struct XMLTreeParser {
-  /// How deep elements may be nested; deeper documents are refused, so that a walk over a tree may recurse.
+  /// The greatest depth of nested elements; deeper documents are refused, so that functions over a tree may be
+  /// recursive.
   static let deepestNesting = 100
-  /// How long a document may be, in bytes.
+  /// The greatest length of a document, in bytes.
   static let longestDocument = 64 << 20
 
-  /// How far apart two `<` may be, in bytes. The time that libxml2 takes for a tag grows with the square of its attributes.
+  /// The greatest distance between two `<`, in bytes. The time that libxml2 takes for a tag grows with the square of
+  /// its attributes.
   static let longestTag = 64 << 10
 
   package static func parse(_ bytes: [UInt8]) throws(XMLSyntaxError) -> XMLElement {
@@ -189,22 +192,22 @@ package struct XMLTreeParser {
 // MARK: XMLLimits
 
 extension StoreOptionKey<Int> {
-  /// How deep the elements of an XML file may be nested; 64 by default. Deeper files are refused.
+  /// The greatest depth of nested elements in an XML file; 64 by default. Deeper files are refused.
   public static let xmlNestingLimit = StoreOptionKey("xmlNestingLimit", default: 64)
-  /// How many bytes the text of one element of an XML file may have; 4 GiB by default.
+  /// The greatest number of bytes in the text of one element of an XML file; 4 GiB by default.
   public static let xmlTextLimit = StoreOptionKey("xmlTextLimit", default: 1 << 32)
-  /// How many attributes one tag of an XML file may have; 64 by default.
+  /// The greatest number of attributes in one tag of an XML file; 64 by default.
   public static let xmlAttributeLimit = StoreOptionKey("xmlAttributeLimit", default: 64)
 }
 
-/// What an XML file may ask of its reader.
+/// The limits of an XML file that is read.
 struct XMLLimits: Sendable {
   var nesting: Int
   var textLength: Int
   var attributeCount: Int
 
-  /// How many bytes of one tag are taken without a look at them. The time that libxml2 takes for a tag grows with the square of its
-  /// attributes, so of longer ones the attributes are counted before it sees the end.
+  /// The number of bytes of one tag that are accepted without examining them. The time that libxml2 takes for a tag
+  /// grows with the square of its attributes, so for longer tags the attributes are counted before it gets the end.
   static let unquestionedTagLength = 1 << 16
 
   init(_ options: StoreOptions = StoreOptions()) {

@@ -1,16 +1,16 @@
 import HeartwoodStore
 
-/// What a damaged document in XML has for records, found by their tags alone and read piece by piece: what is wrong with one piece does not
-/// end the reading of others.
+/// The possible records in a damaged XML document, found by their tags alone and read piece by piece: a fault in one
+/// piece does not affect the others.
 ///
-/// In XML a `<` stands for nothing but the beginning of a tag, so tags are found wherever the document is damaged.
+/// In XML, a `<` always begins a tag, so tags are found wherever the document is damaged.
 ///
-/// An unsafe place: the bytes are held as long as ``file`` is, and every place is compared with their count.
+/// An unsafe place: ``file`` holds the bytes, and every place is compared with their count.
 struct XMLPieces {
   /// A part of the document that may be a record.
   struct Piece {
     var range: Range<Int>
-    /// The place of the record's entity, if what is around the piece says it.
+    /// The place of the record's entity, if it follows from the text around the piece.
     var entity: Int?
   }
 
@@ -32,11 +32,11 @@ struct XMLPieces {
 
   var bytes: UnsafeRawBufferPointer { region.unsafeBytes }
 
-  /// How the documents of a store are made of pieces.
+  /// Describes how the documents of a store consist of pieces.
   struct Form {
-    /// What stands before pieces of one entity that are read by themselves.
+    /// Returns the text before pieces of one entity that are read by themselves.
     let prefix: (Piece) -> [UInt8]
-    /// What stands behind them.
+    /// The text after them.
     let suffix: [UInt8]
     /// The tag with which the document ends.
     let end: StaticString
@@ -47,8 +47,8 @@ struct XMLPieces {
   /// Reads all pieces from a place on.
   ///
   /// - Parameters:
-  ///   - read: takes the records of pieces of one entity, all or none.
-  ///   - gap: is told what lies between pieces that were read.
+  ///   - read: reads the records of pieces of one entity, all or none.
+  ///   - gap: called with the parts between pieces that were read.
   mutating func run(
     _ form: Form,
     from start: Int,
@@ -71,7 +71,7 @@ struct XMLPieces {
           }
           if loss == nil { gap(position..<piece.range.lowerBound) }
           loss = loss ?? (piece.range.lowerBound, error)
-          // The piece may have swallowed others, if its end is missing.
+          // If its end is missing, the piece may contain others.
           position = piece.range.lowerBound + 1
           break
         }
@@ -82,14 +82,14 @@ struct XMLPieces {
     noteEnd(form, soundEnd)
   }
 
-  /// Goes on behind pieces that were read.
+  /// Moves to the end of pieces that were read.
   private mutating func pass(_ pieces: [Piece], _ position: inout Int, _ gap: (Range<Int>) -> Void) {
     guard let first = pieces.first, let last = pieces.last else { return }
     if !closeLoss(at: first.range.lowerBound) { gap(position..<first.range.lowerBound) }
     position = last.range.upperBound
   }
 
-  /// What is wrong with pieces; nil if they were read.
+  /// Returns the fault of pieces; nil if they were read.
   private func fault(
     _ pieces: [Piece],
     _ form: Form,
@@ -125,7 +125,7 @@ struct XMLPieces {
     return pieces
   }
 
-  /// A document of pieces alone.
+  /// Returns a document that consists of pieces only.
   private func document(_ pieces: [Piece], _ form: Form) throws(PersistenceError) -> StoreInput {
     let document = GrowableBytes()
     if let first = pieces.first { form.prefix(first).withUnsafeBytes { document.append($0) } }
@@ -134,10 +134,10 @@ struct XMLPieces {
     return try StoreInput(DecodedFile(document.sealed(), of: file))
   }
 
-  /// Notes the record that began before `end` and could not be read. False if there is none.
+  /// Notes the record that began before `end` and could not be read. Returns false if there is none.
   private mutating func closeLoss(at end: Int) -> Bool {
     guard let loss = loss.take() else { return false }
-    // How many records were in bytes that are missing, nobody knows.
+    // If bytes are missing, the number of records in them is unknown.
     note(.records, loss.error, count: salvage.isUnsound(loss.start..<end) ? nil : 1, loss.start..<end)
     return true
   }
@@ -154,7 +154,7 @@ extension XMLPieces {
     _ range: Range<Int>
   ) {
     var loss = SalvageReport.Loss(kind, error, count: count, byteRange: range)
-    // An error of a document of pieces has the lines of that.
+    // An error in a document of pieces contains the line in that document.
     loss.line = line(of: range.lowerBound)
     salvage.note(loss)
   }
@@ -172,7 +172,7 @@ extension XMLPieces {
 // MARK: Finding
 
 extension XMLPieces {
-  /// The first place from `start` on where `text`, which begins with a `<`, stands.
+  /// Returns the first place from `start` on of `text`, which begins with a `<`.
   func find(_ text: StaticString, from start: Int, before end: Int? = nil) -> Int? {
     let end = min(end ?? bytes.count, bytes.count)
     var position = start
@@ -183,7 +183,7 @@ extension XMLPieces {
     return nil
   }
 
-  /// The next `<`.
+  /// Returns the place of the next `<`.
   func nextTag(from start: Int, before end: Int? = nil) -> Int? {
     let end = min(end ?? bytes.count, bytes.count)
     guard start < end else { return nil }
@@ -196,7 +196,7 @@ extension XMLPieces {
     return text.withUTF8Buffer { text in (0..<count).allSatisfy { bytes[place + $0] == text[$0] } }
   }
 
-  /// How often `text`, which begins with a `<`, stands in a part.
+  /// Returns how many times `text`, which begins with a `<`, occurs in a part.
   func count(of text: StaticString, in range: Range<Int>) -> Int {
     var (count, position) = (0, range.lowerBound)
     while let place = find(text, from: position, before: range.upperBound) {
@@ -206,7 +206,7 @@ extension XMLPieces {
     return count
   }
 
-  /// Whether nothing but white space is there.
+  /// Returns whether the part is only white space.
   func isBlank(_ range: Range<Int>) -> Bool {
     bytes[range].allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) }
   }

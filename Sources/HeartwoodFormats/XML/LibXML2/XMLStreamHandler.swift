@@ -1,19 +1,20 @@
 import CLibXML2
 import HeartwoodStore
 
-/// What is told of a document while it is read. A subclass makes something of it.
+/// Receives the content of a document while it is read. Subclasses process it.
 ///
-/// An unsafe place: what libxml2 hands over is valid for the length of the call and comes with its length, or ends with a zero byte.
+/// An unsafe place: the arguments of libxml2 are valid for the length of the call and come with their length, or end
+/// with a zero byte.
 class XMLStreamHandler: XMLReceiver {
   let limits: XMLLimits
   let storeType: StoreType
   // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
   @exclusivity(unchecked) private(set) var depth = 0
-  /// The text of the element that is being read, where it is collected.
+  /// The text of the element that is being read, if it is collected.
   let text = GrowableBytes()
   @exclusivity(unchecked) private var collectsText = false
   @exclusivity(unchecked) private var ignoresText = false
-  /// Why the reader has stopped.
+  /// The reason why the reader has stopped.
   private(set) var failure: PersistenceError?
   @exclusivity(unchecked) private(set) var isStopped = false
   private var context: xmlParserCtxtPtr?
@@ -30,24 +31,24 @@ class XMLStreamHandler: XMLReceiver {
 
   func begin(_ tag: XMLTag) {}
 
-  /// The end of an element; ``text`` holds its text where that was collected.
+  /// Called at the end of an element; ``text`` contains its text if that was collected.
   func end() {}
 
-  /// Has the text from here on to the next tag collected.
+  /// Collects the text from here on to the next tag.
   @inline(__always)
   final func collectText() {
     text.removeAll()
     collectsText = true
   }
 
-  /// Has the text from here on to the next tag passed over.
+  /// Ignores the text from here on to the next tag.
   final func ignoreText() {
     ignoresText = true
   }
 
   final var textBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(text.unsafeMutableBytes) }
 
-  /// Leaves the rest of the file unread.
+  /// Skips the rest of the file.
   final func stop() {
     isStopped = true
     xmlStopParser(context)
@@ -112,7 +113,7 @@ extension XMLStreamHandler {
     }
   }
 
-  /// The calls; the first argument of each is the handler.
+  /// The callbacks; the first argument of each is the handler.
   static var callbacks: xmlSAXHandler {
     var callbacks = refusals
     callbacks.startElementNs = { handler, name, prefix, _, _, _, count, _, attributes in
@@ -135,7 +136,7 @@ extension XMLStreamHandler {
 
 // MARK: XMLTag
 
-/// A start tag, as libxml2 lays it out: valid for the length of the call that brings it.
+/// A start tag in libxml2's layout: valid for the length of the callback that receives it.
 struct XMLTag {
   /// A name that libxml2 keeps once for the whole document, so that equal names are equal pointers.
   typealias Name = UnsafePointer<xmlChar>
@@ -162,10 +163,10 @@ struct XMLTag {
 
   var hasPrefix: Bool { prefix != nil }
 
-  /// The name, with its prefix where it has one.
+  /// The name, with its prefix if it has one.
   var qualifiedName: String { Self.text(name, prefix) }
 
-  /// The name of an attribute, with its prefix where it has one.
+  /// Returns the name of an attribute, with its prefix if it has one.
   func qualifiedName(_ index: Int) -> String {
     guard let attributes else { return "" }
     let place = index * Self.pointersPerAttribute
@@ -177,7 +178,7 @@ struct XMLTag {
     return prefix.map { String(cString: $0) + ":" + name } ?? name
   }
 
-  /// The name of an attribute, or nil where it has a prefix.
+  /// Returns the name of an attribute, or nil if it has a prefix.
   @inline(__always)
   func name(_ index: Int) -> Name? {
     guard let attributes, attributes[index &* Self.pointersPerAttribute &+ 1] == nil else { return nil }
@@ -200,7 +201,7 @@ final class XMLNames {
   private let addresses: UnsafeMutablePointer<XMLTag.Name?>
   private let count: Int
 
-  /// The places of the names in the order of `names`.
+  /// Looks up `names`, and keeps their order.
   init(_ names: [String], _ context: xmlParserCtxtPtr) {
     count = names.count
     addresses = .allocate(capacity: max(1, names.count))
@@ -215,7 +216,7 @@ final class XMLNames {
     addresses.deallocate()
   }
 
-  /// The place of `name` among the names, or nil where it is none of them.
+  /// Returns the index of `name` among the names, or nil if it is none of them.
   @inline(__always)
   func index(of name: XMLTag.Name) -> Int? {
     var index = 0
@@ -235,7 +236,7 @@ package struct XMLAttributes: Sendable {
 
   package var names: [String] { items.map(\.name) }
 
-  /// The value of the attribute called `name`; setting nil takes it away. O(n).
+  /// The value of the attribute called `name`; setting nil removes it. O(n).
   package subscript(name: String) -> String? {
     get { items.first { $0.name == name }?.value }
     set {
@@ -249,14 +250,14 @@ package struct XMLAttributes: Sendable {
     }
   }
 
-  /// Adds an attribute of which it is known that there is none of that name. O(1).
+  /// Adds an attribute whose name is known to be new. O(1).
   package mutating func append(_ name: String, _ value: String) {
     items.append((name, value))
   }
 }
 
 extension XMLAttributes: Equatable {
-  /// Whether both have the same attributes, in any order.
+  /// Returns whether both have the same attributes, in any order.
   package static func == (left: XMLAttributes, right: XMLAttributes) -> Bool {
     left.items.count == right.items.count
       && left.items.sorted { $0.name < $1.name }.elementsEqual(right.items.sorted { $0.name < $1.name }, by: ==)
@@ -264,7 +265,7 @@ extension XMLAttributes: Equatable {
 }
 
 extension XMLAttributes: ExpressibleByDictionaryLiteral {
-  /// The attributes that have a value.
+  /// Makes a list of the attributes that have a value.
   package init(dictionaryLiteral elements: (String, String?)...) {
     items = elements.compactMap { name, value in value.map { (name, $0) } }
   }
@@ -273,13 +274,13 @@ extension XMLAttributes: ExpressibleByDictionaryLiteral {
 // MARK: UnsafeRawBufferPointer: names
 
 extension UnsafeRawBufferPointer {
-  /// Whether both have the same bytes.
+  /// Returns whether both have the same bytes.
   @inline(__always)
   func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
     guard let base = baseAddress, let otherBase = other.baseAddress else { return true }
     guard count >= 8 else { return Self.haveSameBytes(base, otherBase, fewerThanEight: count) }
-    // Names are short: words from the beginning on, and one that ends where they end.
+    // Names are short: they are compared in words from the beginning on, and one that ends with them.
     var offset = 0
     while offset < count &- 8 {
       if Self.word(base, offset) != Self.word(otherBase, offset) { return false }

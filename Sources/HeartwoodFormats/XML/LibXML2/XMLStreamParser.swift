@@ -1,23 +1,24 @@
 import CLibXML2
 import HeartwoodStore
 
-/// Reads an XML file in pieces and tells a handler what is in it, so that memory does not grow with the file.
+/// Reads an XML file in pieces and passes its content to a handler, so that memory does not grow with the file.
 ///
-/// An unsafe place: the pieces are read into memory that is held while they are parsed, and all of it that is parsed has been read.
+/// An unsafe place: the pieces are read into memory that is held while they are parsed, and all of it that is parsed
+/// has been read.
 ///
-/// Nothing but the bytes of the file is read: no network, no document type, and a file that declares or uses entities of its own is
-/// refused. So a small file cannot grow into a large one.
+/// Only the bytes of the file are read: no network, no document type, and a file that declares or uses entities of its
+/// own is refused. So a small file cannot grow into a large one.
 struct XMLStreamParser {
   /// Small enough that a tag which has not ended within a piece is noticed soon.
   private static let chunkSize = 1 << 16
-  /// So many attributes cost no time that matters.
+  /// With this number of attributes, the time for a tag is still negligible.
   private static let unquestionedAttributeCount = 1000
 
   let file: StoreInput
 
   /// Reads the file until its end or until `handler` stops.
   ///
-  /// - Throws: what the handler failed with, or ``PersistenceError/Code/fileMalformed`` with line and column.
+  /// - Throws: the error of the handler, or ``PersistenceError/Code/fileMalformed`` with line and column.
   func parse(_ handler: XMLStreamHandler) throws(PersistenceError) {
     XMLLibrary.prepare()
     var callbacks = XMLStreamHandler.callbacks
@@ -62,12 +63,12 @@ struct XMLStreamParser {
     _ = xmlParseChunk(context, start, Int32(truncatingIfNeeded: bytes.count), isLast ? 1 : 0)
   }
 
-  /// Whether the handler wants no more.
+  /// Returns whether the handler has stopped.
   private func isFinished(_ context: xmlParserCtxtPtr, _ handler: XMLStreamHandler) throws(PersistenceError) -> Bool {
     if let failure = handler.failure { throw failure }
     if handler.isStopped { return true }
     if context.pointee.wellFormed == 0 { throw syntaxError(context) }
-    // Where bytes are not of the encoding the library stops without calling the document ill-formed.
+    // If bytes do not belong to the encoding, the library stops without reporting that the document is ill-formed.
     if context.pointee.disableSAX != 0 { throw encodingError(context) }
     return false
   }
@@ -98,9 +99,9 @@ struct XMLStreamParser {
     PersistenceError(.fileChangedOnDisk, "The file was cut short while it was read.", context: .init(path: file.path))
   }
 
-  /// Refuses a long tag with too many attributes before the parser has seen its end.
+  /// Refuses a long tag with too many attributes before the parser gets its end.
   ///
-  /// - Parameter count: how many signs of attributes there have been since the tag became long.
+  /// - Parameter count: the number of signs of attributes since the tag became long.
   private func checkPending(
     _ bytes: UnsafeRawBufferPointer,
     _ count: inout Int,
@@ -133,27 +134,28 @@ struct XMLStreamParser {
   }
 }
 
-/// libxml2 as a whole.
+/// Initializes libxml2.
 enum XMLLibrary {
   private static let isReady: Void = xmlInitParser()
 
-  /// To be called before the first use from several threads.
+  /// Must be called before the first use from several threads.
   static func prepare() { _ = isReady }
 }
 
 // MARK: XMLReceiver
 
-/// What libxml2 tells of a document. A subclass adds the calls that it reads by; no document may have what is refused here.
+/// Receives callbacks of libxml2 for a document. Subclasses add the ones that they need; documents for which those here
+/// are called are refused.
 ///
 /// An unsafe place: the first argument of each call is the receiver, which outlives the parser.
 class XMLReceiver {
   private static let declarations =
     "The document type declares entities or attributes. Take the declarations out: such files are not read."
 
-  /// Leaves the rest of the document unread, for the reason given.
+  /// Skips the rest of the document, for the given reason.
   func refuse(_ message: String) {}
 
-  /// The calls for what declares or uses entities, or declares attributes.
+  /// The callbacks for documents that declare or use entities, or declare attributes.
   static var refusals: xmlSAXHandler {
     var handler = xmlSAXHandler()
     handler.initialized = UInt32(XML_SAX2_MAGIC)
@@ -175,7 +177,7 @@ class XMLReceiver {
     return handler
   }
 
-  /// Calls without counting references: the parser's caller holds the receiver.
+  /// Calls the receiver without counting references: the parser's caller holds it.
   @inline(__always)
   static func with<Receiver: XMLReceiver>(
     _ pointer: UnsafeMutableRawPointer?,

@@ -3,17 +3,17 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// What stands before the records of a file.
+/// The part of a file before the records.
 struct XMLHeader: Sendable {
   var identifier: UUID
   var nextObjectID: Int64?
-  /// The property list of the metadata, as it stands in the file.
+  /// The property list of the metadata, as it is in the file.
   var metadata: [String: MetadataValue]
 }
 
-/// Reads what stands before the records of a file, and stops there. A subclass goes on.
+/// Reads the part of a file before the records, and stops there. A subclass continues.
 class XMLDatabaseHandler: XMLStreamHandler {
-  /// Where the reader is, beside the parts that have readers of their own.
+  /// The position of the reader, for the parts without readers of their own.
   private enum Place {
     case document, database, info, infoValue(InfoValue), metadata, propertyList, records
   }
@@ -62,14 +62,14 @@ class XMLDatabaseHandler: XMLStreamHandler {
 
   // MARK: For subclasses
 
-  /// An element in the database behind its information.
+  /// Called for an element in the database after its information.
   func beginRecord(_ tag: XMLTag, _ word: Word?) {
     stop()
   }
 
   func endRecord() {}
 
-  /// The information has been read.
+  /// Called when the information has been read.
   func endHeader(_ header: XMLHeader) {
     stop()
   }
@@ -117,7 +117,7 @@ class XMLDatabaseHandler: XMLStreamHandler {
     }
   }
 
-  /// How deep the element plist is.
+  /// The depth of the element plist.
   private static let propertyListDepth = 3
 
   private func note(_ fault: String?) {
@@ -156,7 +156,7 @@ class XMLDatabaseHandler: XMLStreamHandler {
     endHeader(header)
   }
 
-  /// Reads what stands before the records of `file`.
+  /// Reads the part of `file` before the records.
   static func header(of file: StoreInput, options: StoreOptions) throws(PersistenceError) -> XMLHeader {
     let handler = XMLDatabaseHandler(storeType: .xml, limits: XMLLimits(options))
     try XMLStreamParser(file: file).parse(handler)

@@ -1,12 +1,12 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Takes the records of one entity from a file, and finds their properties by name.
+/// Reads the records of one entity from a file, and finds their properties by name.
 ///
-/// An unsafe place: names are compared through pointers into memory that is written in `init` only and freed in `deinit`, and so are the
-/// fields; columns live as long as ``records``.
+/// An unsafe place: names are compared through pointers into memory that is written in `init` only and freed in
+/// `deinit`, and so are the fields; columns live as long as ``records``.
 final class XMLEntityReader {
-  /// A property, without anything that counts references.
+  /// A property, without reference-counted members.
   struct Field {
     /// The name in the file's spelling.
     let name: UnsafeRawBufferPointer
@@ -17,7 +17,7 @@ final class XMLEntityReader {
     let place: Int
     let column: Unmanaged<ColumnBuilder>
     let kind: Kind
-    /// The entity that a relationship's objects are of; nil where they may be of several.
+    /// The entity of a relationship's objects; nil if there may be several.
     let target: Int
     /// Whether the name of the type must be that of ``kind``.
     let hasKnownType: Bool
@@ -29,7 +29,7 @@ final class XMLEntityReader {
     case toMany
   }
 
-  /// What stands for the entity of a reference that only the other records tell.
+  /// A placeholder for the entity of a reference that can be determined only after reading the other records.
   static let openTarget = Int(UInt32.max)
 
   let schema: XMLSchema.Entity
@@ -37,7 +37,7 @@ final class XMLEntityReader {
   private let arena: UnsafeMutableRawPointer
   private let fields: UnsafeMutablePointer<Field>
   private let fieldCount: Int
-  /// What the file calls the entity.
+  /// The name of the entity in the file.
   private let name: UnsafeRawBufferPointer
   let records: RecordBuilder
   /// The place of the property that is expected next. Exclusivity is checked by eye.
@@ -67,7 +67,7 @@ final class XMLEntityReader {
     arena.deallocate()
   }
 
-  /// Copies a text to where the arena's free part begins.
+  /// Copies a text to the free part of the arena.
   private static func copy(_ text: String, to end: inout UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
     let start = end
     for byte in text.utf8 {
@@ -109,26 +109,26 @@ final class XMLEntityReader {
     )
   }
 
-  /// Whether a relationship may lead to records of the entity with an ordinal.
+  /// Returns whether a relationship may refer to records of the entity with an ordinal.
   func leads(_ field: Field, toEntity ordinal: Int) -> Bool {
     schema.properties[field.place].targets.contains(ordinal)
   }
 
-  /// Whether the file calls the entity so.
+  /// Returns whether `name` is the name of the entity in the file.
   @inline(__always)
   func isCalled(_ name: UnsafeRawBufferPointer) -> Bool { self.name.hasSameBytes(as: name) }
 
   // MARK: Records
 
-  /// Begins a record, whose reference comes next. False where there are more than a table holds.
+  /// Begins a record, whose reference comes next. Returns false if there would be more than a table holds.
   @inline(__always)
   func begin() -> Bool {
     next = 0
     return records.begin()
   }
 
-  /// The property called `name` in the file's spelling, or nil where there is none. Fields come in the same order in most records, so the
-  /// one behind the last is tried first.
+  /// Returns the property with `name` in the file, or nil if there is none. Fields come in the same order in most
+  /// records, so the one after the last is tried first.
   @inline(__always)
   func field(called name: UnsafeRawBufferPointer) -> UnsafePointer<Field>? {
     if next < fieldCount, fields[next].name.hasSameBytes(as: name) {

@@ -3,13 +3,13 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Makes a model of the elements of a file.
+/// Makes a model from the elements of a file.
 final class XMLModelInference: XMLDatabaseHandler {
   private struct Entity {
     var name: String
     var properties: [PropertyDescription] = []
     var places: [String: Int] = [:]
-    /// The records that each relationship leads to, by its destination's place.
+    /// The records that each relationship refers to, by its destination's place.
     var targets: [Int: Set<String>] = [:]
   }
 
@@ -24,7 +24,7 @@ final class XMLModelInference: XMLDatabaseHandler {
     super.init(storeType: .xml, limits: limits)
   }
 
-  /// The hashes of the model that the file was written with tell how its entities are spelled.
+  /// The hashes of the model that the file was written with contain the spelling of its entities.
   override func endHeader(_ header: XMLHeader) {
     for name in XMLMetadata.metadata(header).modelVersionHashes.keys.sorted() {
       properNames[XMLFormat.fileName(ofEntity: name)] = name
@@ -61,7 +61,7 @@ final class XMLModelInference: XMLDatabaseHandler {
   }
 
   override func endRecord() {
-    // Behind an object only the database is open.
+    // After an object, only the database is open.
     if depth == 1 { current = nil }
   }
 
@@ -126,8 +126,8 @@ final class XMLModelInference: XMLDatabaseHandler {
     )
   }
 
-  /// The entity that each inherits from: one to which relationships lead that lead to its records. Where there are several, the one
-  /// with the fewest such entities is the nearest.
+  /// Returns the parent of each entity: one that is the destination of relationships which refer to its records. If
+  /// there are several, the one with the fewest such entities is the nearest.
   private func parents() throws -> [Int: Int] {
     var children: [Int: Set<Int>] = [:]
     for entity in entities {
@@ -139,7 +139,7 @@ final class XMLModelInference: XMLDatabaseHandler {
     var parents: [Int: Int] = [:]
     var tops = Array(entities.indices)
     for (parent, found) in children.sorted(by: { ($0.value.count, $0.key) < ($1.value.count, $1.key) }) {
-      // An entity must not inherit from itself by way of others, whatever a file says.
+      // An entity must not inherit from itself through others, whatever a file contains.
       let top = Self.root(of: parent, &tops)
       for child in found.sorted() {
         let root = Self.root(of: child, &tops)
@@ -151,14 +151,15 @@ final class XMLModelInference: XMLDatabaseHandler {
     return parents
   }
 
-  /// The place of the entity of a record that a relationship leads to. Its name stands before ids that several entities have.
+  /// Returns the place of the entity of a record that a relationship refers to. Its name precedes ids that several
+  /// entities have.
   private func owner(of reference: String) -> Int? {
     guard let end = reference.firstIndex(of: ":") else { return owners[reference] }
     return places[String(reference[..<end])]
   }
 
   private func isInherited(_ property: PropertyDescription, by entity: Int, _ parents: [Int: Int]) -> Bool {
-    // No model has more ancestors than these, so that a long chain is refused before long.
+    // No model has more ancestors than these, so that a long chain is refused early.
     let ancestors = sequence(first: entity) { parents[$0] }.dropFirst().prefix(ManagedObjectModel.deepestInheritance)
     return ancestors.contains { ancestor in
       let entity = entities[ancestor]
@@ -166,7 +167,7 @@ final class XMLModelInference: XMLDatabaseHandler {
     }
   }
 
-  /// The entity that is above all that `entity` inherits from. The way there is shortened for the next time.
+  /// Returns the topmost entity that `entity` inherits from, and shortens the path for the next call.
   private static func root(of entity: Int, _ tops: inout [Int]) -> Int {
     var root = entity
     while tops[root] != root {

@@ -2,9 +2,9 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Finds out of which entity the objects are that relationships to several entities lead to: a file tells only their ids.
+/// Finds the entities of the objects of relationships that may refer to several: a file contains only the objects' ids.
 ///
-/// An object that is gone is taken for one of the first entity: a deletion may leave links that lead nowhere.
+/// A missing object is taken for one of the first entity: a deletion may leave links to missing objects.
 struct XMLReferenceResolver {
   private let schema: XMLSchema
   private let tables: [NodeTable]
@@ -19,7 +19,7 @@ struct XMLReferenceResolver {
     )
   }
 
-  /// The tables, in which every reference names an entity.
+  /// Returns the tables, in which every reference contains an entity.
   func resolved() throws(PersistenceError) -> [NodeTable] {
     var result: [NodeTable] = []
     for (entity, table) in zip(schema.entities, tables) {
@@ -94,14 +94,15 @@ enum XMLReferenceText {
   private static let string = UInt8(ascii: "s")
   private static let escape = UInt8(ascii: "_")
 
-  /// The UUID that a text stands for, or nil where it stands for another reference or none: the fast form of ``reference(_:)``.
+  /// Returns the UUID for a text, or nil if it represents another reference or none: the fast form of
+  /// ``reference(_:)``.
   @inline(__always)
   static func uuid(_ text: UnsafeRawBufferPointer) -> uuid_t? {
     guard let base = text.baseAddress, text.count == UUIDText.length + 1, text[0] == uuid else { return nil }
     return UUIDText.uuid(base + 1)
   }
 
-  /// The reference, or nil where the text stands for none.
+  /// Returns the reference, or nil if the text represents none.
   @inline(__always)
   static func reference(_ text: UnsafeRawBufferPointer) -> ReferenceID? {
     guard let base = text.baseAddress, text.count > 0 else { return nil }

@@ -6,7 +6,7 @@ import Synchronization
 extension AtomicStoreEngine {
   /// Writes `contents` as a new store and opens it.
   ///
-  /// - Parameter expected: the file that must still stand at the place; nil means any.
+  /// - Parameter expected: the file that must still be at the path; nil means any.
   package static func create(
     _ format: any AtomicStoreFormat,
     contents: StoreContents,
@@ -22,11 +22,12 @@ extension AtomicStoreEngine {
     return engine
   }
 
-  /// Opens a new store with what `source` keeps, whose file the first save makes.
+  /// Opens a new store with the contents of `source`. The first save creates its file.
   ///
   /// - Parameters:
-  ///   - replacing: whether that save replaces a file that stands there now; none that comes later.
-  ///   - isOwnFile: whether that file has to be the one that `source` was read from, or has saved.
+  ///   - replacing: whether that save replaces a file that is at the path now. A file that appears later is never
+  ///     replaced.
+  ///   - isOwnFile: whether that file has to be the one that `source` was read from or saved to.
   static func prepare(
     _ format: any AtomicStoreFormat,
     from source: any StoreEngine,
@@ -47,7 +48,7 @@ extension AtomicStoreEngine {
       let standing = try own ?? fileSystem.status(atPath: path)?.identity
       engine.state.withLock { state in
         state.standing = standing
-        // What stands there is not what is to stand there, also where no record changes.
+        // The file at the path differs from what the store is to contain, even if no record changes.
         state.hasUnsavedMetadata = true
       }
     }
@@ -123,8 +124,9 @@ extension AtomicStoreEngine {
     }
   }
 
-  /// The file that was saved, so that the system can tell where it goes from here. It was opened by its temporary name: systems follow it
-  /// from there where it was renamed, but not where it got its own name by a link, as a new file may. Then it is opened again by that.
+  /// Returns the saved file, opened so that the system can follow it when it is moved. It was opened by its temporary
+  /// name: systems follow it if it was renamed from there, but not if it got its own name through a link, as a new file
+  /// may. In that case this opens it again by its own name.
   func byItsName(_ file: StoreInput) -> StoreInput {
     // try?: without it the file is followed by the name that it was opened by.
     let isKnown = ((try? file.file.currentPath()) ?? nil) != nil

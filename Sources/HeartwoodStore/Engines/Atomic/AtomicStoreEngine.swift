@@ -6,12 +6,12 @@ import Synchronization
 package final class AtomicStoreEngine: StoreEngine {
   struct State: EngineState {
     var contents: StoreContents
-    /// The file that ``contents`` was loaded from or saved to; nil where there is none yet. It is held open, so that the system
-    /// gives its number to no other file.
+    /// The file that ``contents`` was loaded from or saved to; nil if there is none yet. It is kept open, so that the
+    /// system does not give its inode number to another file.
     var file: StoreInput?
-    /// What stands at the path as far as the engine knows: ``file``, or one that a save put there before it failed.
+    /// The file at the path as far as the engine knows: ``file``, or one that a save put there before it failed.
     var standing: FileIdentity?
-    /// Where the next save writes; nil for a store without a file.
+    /// The path that the next save writes to; nil for a store without a file.
     var path: String?
     var hasUnsavedMetadata = false
   }
@@ -20,14 +20,15 @@ package final class AtomicStoreEngine: StoreEngine {
   let typeDescription: StoreTypeDescription
   let setup: StoreSetup
   let fileSystem: any FileSystem
-  /// The ordinals of the entities whose records are read together with those of an entity, by its ordinal.
+  /// For each entity, by its ordinal, the ordinals of the entities whose records are read together with its own.
   private let reachable: [[Int]]
   let state: Mutex<State>
-  /// Names that were given are not given again, whether the save that wanted them succeeds or not.
+  /// References are never given twice, whether or not the save that asked for them succeeds.
   let references: Mutex<ReferenceAssigner>
-  /// Used by the save that is under way only.
+  /// Used only by the save that is under way.
   private let uniqueness: Mutex<UniquenessCheck>
-  /// Whether the engine was closed. Held for the whole of a save, so that two of them follow each other while readers go on.
+  /// Whether the engine was closed. Locked for the whole of a save, so that saves run one after the other while readers
+  /// continue.
   let saving = Mutex(false)
   package let saves = ChangeCounter()
   package let hasRenamedRecords: Bool
@@ -63,7 +64,7 @@ package final class AtomicStoreEngine: StoreEngine {
 // MARK: Opening
 
 extension AtomicStoreEngine {
-  /// Loads the store's file, or begins a new store where there is none or an empty one.
+  /// Loads the store's file, or begins a new store if there is no file or an empty one.
   package static func open(
     _ format: any AtomicStoreFormat,
     setup: StoreSetup,
@@ -204,7 +205,7 @@ extension AtomicStoreEngine {
     }
   }
 
-  /// Writes the store's file with what `change` makes of its contents, or leaves it where that is false.
+  /// Applies `change` to the store's contents and writes the file, or leaves the file alone if `change` returns false.
   func rewrite(_ change: (inout StoreContents) throws -> Bool) throws {
     try checkWritable(setup, typeDescription.type)
     try saving.withLock { isClosed in
@@ -243,7 +244,7 @@ extension AtomicStoreEngine {
     saving.withLock { $0 = false }
   }
 
-  /// Writes `contents` over what the state before has, and makes it the current state.
+  /// Writes `contents` in place of the contents of the previous state, and makes it the current state.
   private func write(_ contents: inout StoreContents, over before: State) throws {
     let previous = before.file.map { PreviousSave(contents: before.contents, file: $0) }
     try write(&contents, over: previous, expecting: before.standing.map { .unchanged($0) } ?? .nothing)
@@ -275,7 +276,8 @@ extension AtomicStoreEngine {
     let replacement = try AtomicFile(path: path, fileSystem: fileSystem).replace(expecting: expectation) { output in
       try store.save(&contents, over: previous, to: output)
     }
-    // The name is taken whether it is flushed or not, and the next attempt must not take it for somebody else's.
+    // The name is taken whether it is flushed or not, and the next attempt must not take the file for one of another
+    // process.
     state.withLock { $0.standing = replacement.file.status.identity }
     if let failure = replacement.flushFailure { throw Self.notFlushed(failure) }
     return byItsName(replacement.file)
@@ -300,9 +302,9 @@ extension AtomicStoreEngine {
 extension AtomicStoreEngine {
   private var tracksHistory: Bool { setup.options[.tracksPersistentHistory] }
 
-  /// Adds a transaction with what a save did to the history of `after`, where one is kept.
+  /// Adds a transaction with the changes of a save to the history of `after`, if the store keeps one.
   ///
-  /// - Throws: ``PersistenceError/Code/storeReadOnly`` where the store has a history that would miss this save.
+  /// - Throws: ``PersistenceError/Code/storeReadOnly`` if the store has a history that would miss this save.
   func record(
     _ changes: ChangeSet,
     _ insertedRows: [Int: RowRuns],
@@ -333,12 +335,13 @@ extension AtomicStoreEngine {
 }
 
 extension StoreSetup {
-  /// The history that a new store with `contents` has: the same, unless the type keeps none or the options leave it out.
+  /// Returns the history for a new store with `contents`: the same history, or nil if the type keeps none or the
+  /// options leave it out.
   func keptHistory(of contents: StoreContents, _ description: StoreTypeDescription) -> StoreHistory? {
     keepsHistory(description) ? contents.history : nil
   }
 
-  /// Returns whether a new store of a type takes over the history of the store that it is made of.
+  /// Returns whether a new store of a type takes over the history of the store that it is made from.
   public func keepsHistory(_ description: StoreTypeDescription) -> Bool {
     let isLeftOut = options.isSet(.tracksPersistentHistory) && !options[.tracksPersistentHistory]
     return description.capabilities.supports(.history) && !isLeftOut

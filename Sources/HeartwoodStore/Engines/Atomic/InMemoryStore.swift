@@ -1,9 +1,9 @@
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// A store without a file: its records live as long as it is open.
+/// A store without a file: its records exist as long as it is open.
 public final class InMemoryStore: AtomicStore, StoreClass {
-  /// Everything but a file.
+  /// Declares support for everything but a file.
   public static let typeDescription = StoreTypeDescription(
     type: .inMemory,
     displayName: "In memory",
@@ -16,7 +16,7 @@ public final class InMemoryStore: AtomicStore, StoreClass {
     )
   )
 
-  /// Throws: there is no file to read.
+  /// Throws an error: there is no file to read.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     throw hasNoFile(file.path)
   }
@@ -26,12 +26,12 @@ public final class InMemoryStore: AtomicStore, StoreClass {
     if let path = setup.path { throw Self.hasNoFile(path) }
   }
 
-  /// Throws: there is no file to read.
+  /// Throws an error: there is no file to read.
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     throw Self.hasNoFile(file.path)
   }
 
-  /// Throws: there is no file to write.
+  /// Throws an error: there is no file to write.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     throw Self.hasNoFile(nil)
   }

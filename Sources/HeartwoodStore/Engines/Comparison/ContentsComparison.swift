@@ -1,14 +1,15 @@
 import HeartwoodModel
 
-/// Whether two stores keep the same: identifier, user's metadata, and the records of each entity, in order, with all values.
+/// Compares two stores: their identifiers, the user's metadata, and the records of each entity, in order, with all
+/// values.
 ///
 /// Versions of records are not compared: a store that has just been written begins them anew.
 package struct ContentsComparison {
-  /// The first thing in which two stores differ.
+  /// The first difference between two stores.
   package struct Difference: Sendable, CustomStringConvertible {
     package var entity: String?
     package var property: String?
-    /// The record's place among those of its entity, counted from 1.
+    /// The record's position among those of its entity, counted from 1.
     package var position: Int?
     package let message: String
 
@@ -23,8 +24,8 @@ package struct ContentsComparison {
   private let left: StoreContents
   private let right: StoreContents
 
-  /// The first difference, or nil where there is none. Both are of the same model. O(values), on all processors; columns that
-  /// lie alike in memory are compared as bytes.
+  /// Returns the first difference between two stores of the same model, or nil if there is none. O(values), on all
+  /// processors; columns with the same layout in memory are compared as bytes.
   package static func firstDifference(_ left: StoreContents, _ right: StoreContents) -> Difference? {
     let comparison = ContentsComparison(left: left, right: right)
     if let difference = comparison.metadataDifference() { return difference }
@@ -34,7 +35,8 @@ package struct ContentsComparison {
     return nil
   }
 
-  /// Whether both stores have the same records of an entity, whose descriptions are the same, in the same order.
+  /// Returns whether both stores have the same records of an entity, in the same order. Both descriptions of the entity
+  /// are the same.
   static func haveSameRecords(_ left: StoreContents, _ right: StoreContents, _ entity: SharedEntity) -> Bool {
     ContentsComparison(left: left, right: right).difference(in: entity.first, entity.second) == nil
   }
@@ -86,9 +88,9 @@ package struct ContentsComparison {
 
 // MARK: SharedEntity
 
-/// An entity that two models have, and the properties that both its descriptions have and stores keep.
+/// An entity that two models have, with the stored properties that both its descriptions have.
 struct SharedEntity: Sendable {
-  /// A property of the same name and nature in both descriptions.
+  /// A property with the same name and of the same kind in both descriptions.
   struct Property: Sendable {
     let name: String
     let ordinals: (first: Int, second: Int)
@@ -100,7 +102,8 @@ struct SharedEntity: Sendable {
   let first: EntityDescription
   let second: EntityDescription
   let properties: [Property]
-  /// The names of properties that only one description has, or that are an attribute in one and a relationship in the other.
+  /// The names of properties that only one description has, or that are an attribute in one and a relationship in the
+  /// other.
   let onlyInFirst: [String]
   let onlyInSecond: [String]
 
@@ -114,7 +117,8 @@ struct SharedEntity: Sendable {
     onlyInSecond = Self.names(of: second).filter { !names.contains($0) }
   }
 
-  /// Whether both descriptions have the same properties at the same places, so that their rows can be compared column by column.
+  /// Whether both descriptions have the same properties in the same order, so that their rows can be compared column by
+  /// column.
   var isSame: Bool {
     onlyInFirst.isEmpty && onlyInSecond.isEmpty && properties.allSatisfy { $0.ordinals.first == $0.ordinals.second }
       && first.versionHash == second.versionHash

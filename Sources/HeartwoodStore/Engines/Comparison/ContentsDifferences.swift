@@ -1,17 +1,17 @@
 package import HeartwoodFoundation
 package import HeartwoodModel
 
-/// All in which two stores differ: metadata, entities, properties, records and values.
+/// All differences between two stores: metadata, entities, properties, records and values.
 ///
-/// The stores may be of different types and models: what has the same name is compared. The order of records has no meaning
-/// here, nor have their versions.
+/// The stores may be of different types and models: entities and properties of the same name are compared. The order of
+/// records is ignored, and so are their versions.
 package struct ContentsDifferences {
-  /// Which record of one store is compared with which of the other.
+  /// How a record of one store is matched with a record of the other.
   package enum Matching: Sendable, Equatable {
-    /// The one that has the same reference.
+    /// By the same reference.
     case reference
-    /// The one that has the same values in the attributes of these names. An entity that lacks one of them, and every entity
-    /// where none is named, is matched by all its attributes. Of several candidates, the one that is alike in most is taken.
+    /// By the same values in the attributes of these names. An entity that lacks one of them is matched by all its
+    /// attributes, and so is every entity if no names are given. Of several candidates, the most similar one is taken.
     case values(of: [String])
   }
 
@@ -20,11 +20,11 @@ package struct ContentsDifferences {
     case first, second
   }
 
-  /// One thing in which the stores differ.
+  /// One difference between the stores.
   package enum Difference: Sendable {
     /// The identifiers of the stores.
     case identifier(first: UUID, second: UUID)
-    /// A value of the user's metadata; nil where a store has none for the key.
+    /// A value of the user's metadata; nil if a store has none for the key.
     case metadata(key: String, first: MetadataValue?, second: MetadataValue?)
     /// Only one of the models has the entity, and its store has records of it.
     case entity(EntityDescription, count: Int, in: Side)
@@ -45,8 +45,8 @@ package struct ContentsDifferences {
 
   /// Matches the records of two stores. O(values).
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown`` where no entity has one of the attributes to match by;
-  ///   ``PersistenceError/Code/duplicateReference`` where a store is damaged.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown`` if no entity has one of the attributes to match by;
+  ///   ``PersistenceError/Code/duplicateReference`` if a store is damaged.
   package init(_ first: StoreContents, _ second: StoreContents, matching: Matching) throws(PersistenceError) {
     self.first = first
     self.second = second
@@ -60,7 +60,7 @@ package struct ContentsDifferences {
       }
   }
 
-  /// How many records the stores have.
+  /// The numbers of records in both stores.
   package var recordCounts: (first: Int, second: Int) {
     (first.tables.reduce(0) { $0 + $1.count }, second.tables.reduce(0) { $0 + $1.count })
   }
@@ -75,7 +75,7 @@ package struct ContentsDifferences {
 // MARK: Matching
 
 extension ContentsDifferences {
-  /// How often keys look one relationship further.
+  /// How many times the keys are refined, each time by one more step along the relationships.
   private static let refinementCount = 3
 
   private static func matchesByReference(
@@ -206,14 +206,14 @@ extension ContentsDifferences {
     return property.isOrdered ? targets != others : Set(targets) != Set(others)
   }
 
-  /// The record of the second store to which a relationship should lead that leads to `id` in the first.
+  /// Returns the record of the second store that a relationship should refer to if it refers to `id` in the first.
   private func counterpart(of id: ManagedObjectID) throws(PersistenceError) -> Target {
     let name = id.entity.name
     guard matching != .reference, let matching = matches[name],
       let row = try first.table(of: id.entity).row(of: id.reference),
       let other = entities.first(where: { $0.first === id.entity })?.second
     else { return Target(entity: name, reference: id.reference) }
-    // A record that has no counterpart leads nowhere in the second store, whatever the references are there.
+    // A record without a counterpart refers to no record of the second store, whatever the references are there.
     guard let counterpart = matching.counterpart(of: row) else { return Target(entity: name, reference: nil) }
     return Target(entity: name, reference: second.table(of: other).reference(counterpart))
   }
@@ -235,7 +235,7 @@ extension SharedEntity {
     properties.contains { $0.name == name && !$0.isRelationship }
   }
 
-  /// What keys are made of: the attributes of these names, and all relationships.
+  /// Returns the columns that keys are computed from: the attributes of these names, and all relationships.
   fileprivate func columns(attributes names: [String]) -> (first: RecordKeys.Columns, second: RecordKeys.Columns) {
     let attributes = names.compactMap { name in properties.first { $0.name == name && !$0.isRelationship } }
     let relationships = properties.filter(\.isRelationship)

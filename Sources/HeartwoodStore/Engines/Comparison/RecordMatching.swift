@@ -8,7 +8,7 @@ import HeartwoodModel
   import Darwin
 #endif
 
-/// Which record of one table is compared with which of another.
+/// Matches the records of one table with those of another.
 struct RecordMatching: Sendable {
   private var counterparts: RowValues<RowID?>
   private var isMatched: RowValues<Bool>
@@ -22,7 +22,7 @@ struct RecordMatching: Sendable {
     isMatched = RowValues(of: second) { _ in false }
   }
 
-  /// The row in the second table whose record is compared with that in `row` of the first; nil where there is none.
+  /// Returns the row of the second table that matches `row` of the first; nil if there is none.
   func counterpart(of row: RowID) -> RowID? { counterparts[row] }
 
   /// The rows of the second table that have no counterpart.
@@ -44,8 +44,8 @@ extension RecordMatching {
     return matching
   }
 
-  /// Matches records that have the same key: in the order of the records where several have it, and those that have the same
-  /// keys of the earlier `passes` first. O(records).
+  /// Matches records that have the same key. If several records have the same key, those with the same keys in the
+  /// earlier `passes` are matched first, and the others in the order of the records. O(records).
   static func byKeys(
     _ entity: SharedEntity,
     _ first: NodeTable,
@@ -69,10 +69,11 @@ extension RecordMatching {
 
 // MARK: RecordKeys
 
-/// A number for each record of a store, the same for records that look the same: by their attributes, and by what the records
-/// that they lead to look like.
+/// A number for each record of a store, the same for records that look the same: by their attributes, and by what the
+/// records that they refer to look like.
 struct RecordKeys: Sendable {
-  /// What of an entity counts. Two stores are compared with the same list, so places in it mean the same in both.
+  /// The columns of an entity that keys are computed from. Two stores are compared with the same list, so that
+  /// positions in it mean the same in both.
   struct Columns: Sendable {
     let entity: EntityDescription
     let attributes: [Int]
@@ -84,7 +85,7 @@ struct RecordKeys: Sendable {
   /// By entity ordinal.
   private var keys: [Int: RowValues<Int>]
 
-  /// Keys of attributes alone. O(values).
+  /// Computes keys from attributes alone. O(values).
   init(_ contents: StoreContents, _ columns: [Columns]) {
     self.contents = contents
     self.columns = columns
@@ -102,9 +103,9 @@ struct RecordKeys: Sendable {
 
   subscript(row: RowID, of entity: EntityDescription) -> Int? { keys[entity.ordinal]?[row] }
 
-  /// Keys that tell records apart whose relationships lead to records with different keys. O(values).
+  /// Returns keys that also distinguish records whose relationships refer to records with different keys. O(values).
   func refined() throws(PersistenceError) -> RecordKeys {
-    // Looking a record up makes the index of its table, which may find a fault in it.
+    // Looking a record up builds the index of its table, which may find a fault in it.
     for table in contents.tables { try table.checkReferences() }
     var result = self
     for columns in columns where !columns.relationships.isEmpty {
@@ -123,14 +124,14 @@ struct RecordKeys: Sendable {
   }
 
   private func key(_ id: ManagedObjectID) -> Int {
-    // try?: a reference that occurs twice names no record, and reading the contents throws it.
+    // try?: a reference that occurs twice identifies no record, and reading the contents throws the error.
     guard let row = try? contents.table(of: id.entity).row(of: id.reference) else { return 0 }
     return self[row, of: id.entity] ?? 0
   }
 }
 
 extension StoreContents {
-  /// The record in `row` of the table of `entity`.
+  /// Returns the record in `row` of the table of `entity`.
   func node(_ row: RowID, of entity: EntityDescription) -> AtomicStoreCacheNode {
     AtomicStoreCacheNode(group: tables[entity.ordinal].groups[row.group], row: row.row, entity: entity, scopes: scopes)
   }
@@ -138,19 +139,19 @@ extension StoreContents {
 
 // MARK: RowPairs
 
-/// Neighbouring rows of a group of one table, and as many of a group of another, that are compared with each other.
+/// Adjacent rows of a group of one table and as many of a group of another, which are compared with each other.
 struct RowPairs: Sendable {
   let left: RowGroup
   let leftRow: Int
   let right: RowGroup
   let rightRow: Int
   let count: Int
-  /// The place of the first record among all of the table, counted from 1.
+  /// The position of the first record in the whole table, counted from 1.
   let position: Int
 }
 
 extension RowPairs {
-  /// The records of two tables of as many records, each with its counterpart. Their groups and gaps may differ.
+  /// Pairs the records of two tables with the same number of records. Their groups and gaps may differ.
   static func all(_ left: NodeTable, _ right: NodeTable) -> [RowPairs] {
     var lefts = runs(of: left)[...]
     var rights = runs(of: right)[...]
@@ -193,7 +194,7 @@ extension RowPairs {
 // MARK: Comparing
 
 extension RowPairs {
-  /// The offset of the first row whose references differ, or nil where all are the same.
+  /// Returns the offset of the first row whose references differ, or nil if all are the same.
   func firstReferenceDifference() -> Int? {
     let a = left.references
     let b = right.references
@@ -201,7 +202,7 @@ extension RowPairs {
     return (0..<count).first { a[leftRow + $0] != b[rightRow + $0] }
   }
 
-  /// Whether a column of one is byte for byte as that of the other. Where it is not, the values may still be the same.
+  /// Returns whether a column is byte for byte the same in both. If it is not, the values may still be the same.
   func hasSameBytes(_ ordinal: Int) -> Bool {
     let a = left.columns[ordinal]
     let b = right.columns[ordinal]
@@ -231,7 +232,7 @@ extension RowPairs {
   }
 
   private static func areEqual(_ a: ByteSlice, _ start: Int, _ b: ByteSlice, _ other: Int, _ length: Int) -> Bool {
-    // The slices make sure that the bytes are there.
+    // The slices check that the bytes exist.
     guard let a = ByteSlice(a.region, offset: a.offset + start, count: length),
       let b = ByteSlice(b.region, offset: b.offset + other, count: length)
     else { return false }
@@ -245,7 +246,7 @@ extension RowPairs {
 struct RowValues<Value: Sendable>: Sendable {
   private var groups: [[Value]]
 
-  /// Asks `value` for the value of each row, group by group on all processors.
+  /// Calls `value` for each row, group by group on all processors.
   init(of table: NodeTable, _ value: @Sendable (RowID) -> Value) {
     let groups = table.groups
     self.groups = Parallel.map(groups.count) { group in

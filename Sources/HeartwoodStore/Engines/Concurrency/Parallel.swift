@@ -8,33 +8,36 @@ import Synchronization
   import Darwin
 #endif
 
-/// Work on all processors, for code that waits for it.
+/// Runs work on all processors for code that waits for the result.
 package enum Parallel {
-  /// The results of `body` for 0 up to `count`, in order. The calls run on all processors, in any order: on the caller's thread, and on
-  /// ``WorkerThreads``, as far as these are free. What spreads over the system's threads instead would take all of Swift's cooperative ones.
+  /// Returns the results of `body` for 0 up to `count`, in order. The calls run on all processors, in any order: on the
+  /// caller's thread, and on those of ``WorkerThreads`` that are free. Spreading the work over the system's threads
+  /// instead would occupy all of Swift's cooperative ones.
   package static func map<Value: Sendable>(_ count: Int, _ body: @Sendable (Int) -> Value) -> [Value] {
     let helperCount = min(count, processorCount) - 1
     guard helperCount > 0 else { return (0..<count).map(body) }
     let results = SpreadResults<Value>(count)
-    // A task that is called off has let go of what makes its value.
+    // A task that was called off no longer holds the closure that makes its value.
     withoutActuallyEscaping(body) { body in
       let helpers = (0..<helperCount).map { _ in StealableTask { results.make(body) } }
       results.make(body)
-      // What has not begun has nothing left to do.
+      // Tasks that have not begun have nothing left to do.
       for helper in helpers { helper.callOff() }
     }
     return results.all
   }
 
-  /// The results of `body` for 0 up to `count`, in order. All calls are made; then the first failure by index is thrown.
+  /// Returns the results of `body` for 0 up to `count`, in order. All calls are made; then the first failure by index
+  /// is thrown.
   package static func tryMap<Value: Sendable>(_ count: Int, _ body: @Sendable (Int) throws -> Value) throws -> [Value] {
     try map(count) { index in Result { try body(index) } }.map { try $0.get() }
   }
 
-  /// Gives the results of `produce` for 0 up to `count` to `consume`, in order, on the calling thread. The results are made on
-  /// all processors, a few ahead of the one that is consumed; where no thread is free, the calling one makes them.
+  /// Passes the results of `produce` for 0 up to `count` to `consume`, in order, on the calling thread. The results are
+  /// made on all processors, a few ahead of the one that is consumed; if no thread is free, the calling thread makes
+  /// them.
   ///
-  /// The first failure of `consume` ends it. No call of `produce` goes on when this returns.
+  /// The first failure of `consume` ends the loop. No call of `produce` is still running when this returns.
   package static func forEach<Value: Sendable>(
     _ count: Int,
     produce: @escaping @Sendable (Int) -> Value,
@@ -52,17 +55,17 @@ package enum Parallel {
     }
   }
 
-  /// How many processors there are.
+  /// The number of processors.
   package static let processorCount = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
-  /// How many processors there are, as the nearest power of two below.
+  /// The number of processors, rounded down to a power of two.
   package static let powerOfTwoProcessorCount: Int = {
     let processors = min(64, processorCount)
     return 1 << (Int.bitWidth - 1 - processors.leadingZeroBitCount)
   }()
 }
 
-/// Results that several threads make, each taking the next place when it has filled one.
+/// Results that several threads compute; each thread takes the next index when it has finished one.
 private final class SpreadResults<Value: Sendable>: Sendable {
   private let next = Atomic(0)
   private let count: Int
@@ -73,7 +76,7 @@ private final class SpreadResults<Value: Sendable>: Sendable {
     slots = Mutex(Array(repeating: nil, count: count))
   }
 
-  /// Makes results until there are none left to be begun.
+  /// Computes results until none is left to begin.
   func make(_ body: (Int) -> Value) {
     while true {
       let index = next.wrappingAdd(1, ordering: .relaxed).oldValue

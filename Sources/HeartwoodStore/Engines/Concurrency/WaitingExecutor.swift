@@ -3,8 +3,8 @@ public import Synchronization
 
 /// A serial executor with a thread of its own whenever it has work: for actors whose work waits for disks and locks.
 ///
-/// Swift's cooperative threads are as many as there are processors, and what waits on one of them keeps the other tasks of the program from
-/// running. Here only the work of the same executor waits behind it.
+/// Swift has as many cooperative threads as there are processors, and work that blocks one of them keeps the other
+/// tasks of the program from running. Here, blocked work delays only other work of the same executor.
 package final class WaitingExecutor: SerialExecutor {
   // A serial queue that targets none of the system's concurrent ones gets a thread beyond the fixed number of those.
   private let queue: DispatchQueue
@@ -16,7 +16,7 @@ package final class WaitingExecutor: SerialExecutor {
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    // The executor lasts as long as its jobs, also where the job lets go of the actor.
+    // The executor exists as long as its jobs, even if the job releases the actor.
     queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
 
@@ -24,13 +24,13 @@ package final class WaitingExecutor: SerialExecutor {
 
   package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 
-  /// Calls `body` on the executor, after what was asked for before.
+  /// Calls `body` on the executor, after all work that was submitted before.
   package func run(_ body: @escaping @Sendable () -> Void) {
     queue.async(execute: body)
   }
 }
 
-/// Work that waits, done away from the cooperative threads, for functions that are asynchronous and belong to no actor.
+/// Runs blocking work away from the cooperative threads, for asynchronous functions that belong to no actor.
 package actor WaitingWork {
   private let executor = WaitingExecutor(label: "Heartwood.WaitingWork")
 
@@ -44,7 +44,7 @@ package actor WaitingWork {
     try body()
   }
 
-  /// Calls `body` on a thread that may wait, while the caller is suspended. Calls do not wait for each other.
+  /// Calls `body` on a thread that may block, while the caller is suspended. Calls do not wait for each other.
   package static func run<Value, Failure: Error>(
     _ body: sending () throws(Failure) -> sending Value
   ) async throws(Failure) -> sending Value {
@@ -54,9 +54,9 @@ package actor WaitingWork {
 
 // MARK: ChangeCounter
 
-/// Counts the changes of something shared, so that whoever has read it can tell without a lock whether there is something newer.
+/// Counts the changes of shared data, so that a reader can check without a lock whether there is something newer.
 ///
-/// Read the number first and the thing after it: it is as that change left it, or a later one.
+/// Read the number first and the data after it: the data is as that change left it, or newer.
 @usableFromInline
 package final class ChangeCounter: Sendable {
   @usableFromInline
@@ -64,11 +64,11 @@ package final class ChangeCounter: Sendable {
 
   package init() {}
 
-  /// How many changes have become visible.
+  /// The number of changes that have become visible.
   @inlinable
   package var current: UInt64 { number.load(ordering: .acquiring) }
 
-  /// Counts a change that can be seen already, and returns its number.
+  /// Counts a change that is already visible, and returns its number.
   @discardableResult
   package func advance() -> UInt64 { number.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
 }

@@ -1,20 +1,21 @@
 package import Dispatch
 import Synchronization
 
-/// Threads that help whoever has to wait for work anyway: as many as there are processors, and none of Swift's cooperative ones.
+/// Threads that help code which has to wait for work anyway: as many as there are processors, and none of Swift's
+/// cooperative ones.
 ///
-/// Nothing may depend on their beginning with something, since they may all be busy: see ``StealableTask``.
+/// Nothing may depend on these threads starting a piece of work, since all of them may be busy: see ``StealableTask``.
 package final class WorkerThreads: Sendable {
-  /// The threads that all of the process share.
+  /// The threads that the whole process shares.
   package static let shared = WorkerThreads(count: Parallel.processorCount)
 
   private struct State {
     var waiting: [@Sendable () -> Void] = []
-    /// The queues that nothing runs on.
+    /// The queues that are not running anything.
     var idle: [Int]
   }
 
-  /// Each has one thread at a time.
+  /// Each queue uses one thread at a time.
   private let queues: [DispatchQueue]
   private let state: Mutex<State>
 
@@ -23,7 +24,7 @@ package final class WorkerThreads: Sendable {
     state = Mutex(State(idle: Array(0..<count)))
   }
 
-  /// Calls `work` as soon as a thread is free, after what was asked for before.
+  /// Calls `work` as soon as a thread is free, after all work that was submitted before.
   package func run(_ work: @escaping @Sendable () -> Void) {
     let free = state.withLock { state in
       state.waiting.append(work)
@@ -32,14 +33,14 @@ package final class WorkerThreads: Sendable {
     if let free { queues[free].async { self.work(on: free) } }
   }
 
-  /// Does what waits, until nothing does.
+  /// Runs waiting work until none is left.
   private func work(on place: Int) {
     while let work = next(place) { work() }
   }
 
   private func next(_ place: Int) -> (@Sendable () -> Void)? {
     state.withLock { state in
-      // Few wait at a time.
+      // Few pieces of work wait at a time.
       if !state.waiting.isEmpty { return state.waiting.removeFirst() }
       state.idle.append(place)
       return nil
@@ -49,15 +50,15 @@ package final class WorkerThreads: Sendable {
 
 // MARK: StealableTask
 
-/// A value that another thread makes as soon as one is free, unless who needs it comes first and makes it.
+/// A value that another thread makes as soon as one is free, unless the code that needs it comes first and makes it.
 ///
-/// Who waits for the system's threads to begin with something may wait for ever: where all of them wait for locks that are held meanwhile, none
-/// becomes free. Here only that is waited for which somebody is making.
+/// Code that waits for the system's threads to start something may wait forever: if all of them wait for locks that
+/// this code holds, none becomes free. A task waits only for a value that a thread has already begun to make.
 package final class StealableTask<Value: Sendable>: Sendable {
   private enum State {
     case waiting(@Sendable () -> Value)
     case running
-    /// Nil where it was called off, or the value was taken.
+    /// Nil if the task was called off, or the value was taken.
     case over(Value?)
   }
 
@@ -65,8 +66,8 @@ package final class StealableTask<Value: Sendable>: Sendable {
   private let end = DispatchGroup()
 
   /// - Parameters:
-  ///   - queue: whose threads make the value; nil means those that the process has for such work.
-  ///   - make: is called once at most.
+  ///   - queue: the queue whose threads make the value; nil means the process's shared worker threads.
+  ///   - make: called at most once.
   package init(on queue: DispatchQueue? = nil, _ make: @escaping @Sendable () -> Value) {
     state = Mutex(.waiting(make))
     end.enter()
@@ -77,14 +78,15 @@ package final class StealableTask<Value: Sendable>: Sendable {
     }
   }
 
-  /// Makes the value, unless somebody has begun to.
+  /// Makes the value, unless another thread has begun to.
   private func begin() {
     guard let value = make() else { return }
     state.withLock { $0 = .over(value) }
     end.leave()
   }
 
-  /// Makes the value, unless somebody has begun to. When this returns, nothing of what makes it is held any more.
+  /// Makes the value, unless another thread has begun to. When this returns, the closure that makes it is no longer
+  /// held.
   private func make() -> Value? {
     let make: (@Sendable () -> Value)? = state.withLock { state in
       guard case .waiting(let make) = state else { return nil }
@@ -94,7 +96,7 @@ package final class StealableTask<Value: Sendable>: Sendable {
     return make?()
   }
 
-  /// Takes the value, which is made here where nobody has begun to.
+  /// Returns the value. Makes it on the calling thread if no other thread has begun to.
   ///
   /// - Precondition: It is called once, and the task was not called off.
   package func take() -> Value {
@@ -110,8 +112,8 @@ package final class StealableTask<Value: Sendable>: Sendable {
     return value
   }
 
-  /// Sees to it that nobody makes the value any more: where somebody has begun to, that is waited for. What makes it is not held any more
-  /// when this returns.
+  /// Prevents the value from being made; if a thread has begun to make it, waits for that thread. When this returns,
+  /// the closure that makes it is no longer held.
   package func callOff() {
     let wasWaiting = state.withLock { state in
       guard case .waiting = state else { return false }

@@ -18,7 +18,7 @@ extension StoreOptionKey<String?> {
   public static let referenceAttribute = StoreOptionKey("referenceAttribute")
 }
 
-/// The references of records, kept in an attribute or taken from there.
+/// The references of records, stored in an attribute or taken from it.
 struct KeptReferences {
   private let attributeName: String
   private let contents: StoreContents
@@ -37,7 +37,7 @@ struct KeptReferences {
     }
   }
 
-  /// The place of the attribute among the properties of `entity`; nil if it has none that can hold references.
+  /// Returns the index of the attribute among the properties of `entity`; nil if it has none that can hold references.
   private func ordinal(in entity: EntityDescription) -> Int? {
     guard let ordinal = entity.ordinal(ofProperty: attributeName) else { return nil }
     switch entity.properties[ordinal].attribute?.type {
@@ -47,7 +47,7 @@ struct KeptReferences {
     }
   }
 
-  /// The same records for a store that can call them by `kinds`. O(records).
+  /// Returns the same records for a store whose references are of one of `kinds`. O(records).
   func contents(for kinds: [StoreCapabilities.ReferenceKind]) throws -> StoreContents {
     kinds == [.integer] ? try keeping() : try taking(kinds)
   }
@@ -60,7 +60,7 @@ struct KeptReferences {
 // MARK: Keeping
 
 extension KeptReferences {
-  /// The same records, with their references in the attribute.
+  /// Returns the same records, with their references stored in the attribute.
   private func keeping() throws(PersistenceError) -> StoreContents {
     var kept = contents
     for (place, table) in contents.tables.enumerated() where table.count > 0 {
@@ -98,7 +98,8 @@ extension KeptReferences {
     )
   }
 
-  /// Whether the record's attribute is to get its reference. A number that a store gave is nothing to keep if there is a value.
+  /// Returns whether to store the record's reference in its attribute. A number that a store assigned is not stored if
+  /// the attribute has a value.
   private func needsReference(
     _ group: RowGroup,
     _ row: Int,
@@ -143,7 +144,7 @@ extension KeptReferences {
 // MARK: Taking
 
 extension KeptReferences {
-  /// The same records, those whose attribute has a value called by it.
+  /// Returns the same records; those whose attribute has a value get it as their reference.
   private func taking(_ kinds: [StoreCapabilities.ReferenceKind]) throws -> StoreContents {
     var taken: [String: [ReferenceID: ManagedObjectID]] = [:]
     var isChanged = false
@@ -192,7 +193,7 @@ extension KeptReferences {
     )
   }
 
-  /// The reference that a record's attribute holds; nil if it has no value.
+  /// Returns the reference that a record's attribute holds; nil if it has no value.
   private func reference(in group: RowGroup, _ row: Int, _ ordinal: Int) -> ReferenceID? {
     let view = group.unsafeViews[ordinal]
     if view.kind == .absent || view.unsafeIsNull(row) { return nil }

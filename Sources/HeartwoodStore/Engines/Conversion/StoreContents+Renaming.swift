@@ -1,7 +1,8 @@
 package import HeartwoodModel
 
 extension StoreContents {
-  /// Whether all records have references of `kinds`, and no two records of one tree of entities the same.
+  /// Returns whether all records have references of `kinds`, and no two records of one entity tree have the same
+  /// reference.
   package func areNamed(as kinds: [StoreCapabilities.ReferenceKind]) throws(PersistenceError) -> Bool {
     let isNamed = tables.allSatisfy { table in
       table.groups.allSatisfy { $0.references.kindOutside(kinds) == nil }
@@ -21,13 +22,14 @@ extension StoreContents {
     return true
   }
 
-  /// The same records in the same rows, under other references.
+  /// Returns the same records in the same rows, under other references.
   ///
   /// - Parameters:
-  ///   - keepsMissing: whether a relationship that leads to a record which is not there stays as it is. It is an error elsewhere: other
-  ///     references could be taken for that record's.
-  ///   - newReferences: gives references to as many records of an entity as it is asked for, and to no two the same.
-  /// - Throws: ``PersistenceError/Code/danglingReference`` where a relationship leads to a record that is not there.
+  ///   - keepsMissing: whether a relationship that refers to a missing record stays as it is. Otherwise that is an
+  ///     error: one of the new references could be taken for that record's.
+  ///   - newReferences: returns references for as many records of an entity as it is asked for, no two of them the
+  ///     same.
+  /// - Throws: ``PersistenceError/Code/danglingReference`` if a relationship refers to a missing record.
   package func renamed(
     keepsMissing: Bool = false,
     _ newReferences: (Int, EntityDescription) throws -> [ReferenceID]
@@ -36,7 +38,7 @@ extension StoreContents {
       let count = table.groups.reduce(0) { $0 + $1.rowCount }
       return count == 0 ? [] : try newReferences(count, table.entity)
     }
-    // Where the names of each group's rows begin.
+    // The position at which the references of each group's rows begin.
     let starts = tables.map { table in
       table.groups.reduce(into: [0]) { starts, group in starts.append((starts.last ?? 0) + group.rowCount) }
     }
@@ -57,7 +59,8 @@ extension StoreContents {
 }
 
 extension RowGroup {
-  /// The same records under other references, leading to records by what `name` says for the reference and the entity's ordinal.
+  /// Returns the same records under other references. `name` returns the new reference for an old one and the entity's
+  /// ordinal, also for relationships.
   fileprivate func renamed(
     _ references: ArraySlice<ReferenceID>,
     in scope: ObjectIDScope,
@@ -73,7 +76,7 @@ extension RowGroup {
     return RowGroup(references: builder.sealed(), versions: versions, columns: columns, liveness: liveness)
   }
 
-  /// The links of a relationship under the other references.
+  /// Returns the links of a relationship under the other references.
   private func renamedLinks(
     _ links: ReferenceColumn,
     of ordinal: Int,
@@ -84,7 +87,8 @@ extension RowGroup {
     let isToOne = column.kind == .toOne
     let renamed = ReferenceColumnBuilder()
     for row in 0..<rowCount {
-      // What stands where a to-one relationship leads nowhere is no reference, and nobody reads what a deleted record led to.
+      // The stored bytes of a null to-one relationship are no reference, and the links of a deleted record are not
+      // read.
       let leads = isLive(row) && (!isToOne || column.validity?[row] ?? true)
       for index in isToOne ? row..<(row + 1) : column.range(row) {
         guard leads else {
@@ -116,9 +120,9 @@ extension RowGroup {
 }
 
 extension ReferenceColumn {
-  /// A kind of the references that is none of `kinds`, or nil.
+  /// Returns a kind of the references that is not in `kinds`, or nil.
   func kindOutside(_ kinds: [StoreCapabilities.ReferenceKind]) -> StoreCapabilities.ReferenceKind? {
-    // Only mixed names differ from each other.
+    // Only a mixed layout has references of different kinds.
     let count = layout == .mixed ? count : min(1, count)
     return (0..<count).lazy.map { kind($0) }.first { !kinds.contains($0) }
   }
@@ -127,13 +131,14 @@ extension ReferenceColumn {
 // MARK: Naming
 
 extension StoreContents {
-  /// Leaves the history out.
+  /// Removes the history.
   package mutating func forgetHistory() { history = nil }
 
-  /// The same records under the references that their origins had, where those are free; the others get new ones of the same kind.
+  /// Returns the same records under the references that their origins had, if those are free; the others get new ones
+  /// of the same kind.
   ///
   /// - Parameters:
-  ///   - origins: what the records were called that these were made of, by the ids that these have now.
+  ///   - origins: the references of the records that these were made from, by the present ids of these.
   ///   - old: the store that they come from.
   package func calling(_ origins: [ManagedObjectID: ReferenceID], asIn old: StoreContents) throws -> StoreContents {
     try calling(origins, asIn: old, keepsMissing: false)
@@ -148,14 +153,15 @@ extension StoreContents {
     return try renamed(keepsMissing: keepsMissing) { _, entity in try naming.names(ofRecordsOf: entity) }
   }
 
-  /// Sees to it that no new record gets a number by which a relationship leads to a record that is gone.
+  /// Makes sure that no new record gets a number by which a relationship refers to a missing record.
   package mutating func reserveNumbersOfLinks() {
     let greatest = tables.lazy.flatMap(\.groups).flatMap(\.columns).compactMap { $0.references?.greatestNumber }.max()
     guard let greatest, greatest < .max else { return }
     nextReferenceNumber = max(numberAfterGreatestReference, greatest + 1)
   }
 
-  /// The same records, those that were not in `old` under references of the kind that it has. What leads to no record stays.
+  /// Returns the same records, in which the ones that were not in `old` have references of the kind that it uses.
+  /// References to missing records stay.
   package func namingNewRecords(asIn old: StoreContents) throws -> StoreContents {
     var origins: [ManagedObjectID: ReferenceID] = [:]
     for (ordinal, table) in tables.enumerated() {
@@ -167,14 +173,15 @@ extension StoreContents {
   }
 }
 
-/// Gives records the references of those that they were made of.
+/// Gives records the references of the records that they were made from.
 private struct RecordNaming {
   private let origins: [ManagedObjectID: ReferenceID]
   private let new: StoreContents
-  /// Whether records without an origin are called by numbers, as the old ones were.
+  /// Whether records without an origin get numbers as references, as the old ones had.
   private let usesNumbers: Bool
   private var nextNumber: Int64
-  /// The references that are taken, by the name of the root entity: a number is one record's in a whole tree.
+  /// The references that are taken, by the name of the root entity: a number identifies one record in a whole entity
+  /// tree.
   private var taken: [String: Set<ReferenceID>] = [:]
 
   init(origins: [ManagedObjectID: ReferenceID], old: StoreContents, new: StoreContents) {

@@ -3,21 +3,23 @@ import HeartwoodModel
 // MARK: Making stores of others
 
 extension StoreManager {
-  /// Writes all that `store` keeps as a store of another type or at another place, and opens that.
+  /// Writes the contents of `store` as a store of another type or at another place, and opens that.
   ///
-  /// The identifier, the metadata and the references stay the same, and so does the history where the other type keeps one and the
-  /// options do not say that it is to go; where they say nothing, it goes on as it did. Tables are handed over and no object is made:
-  /// the records have the same rows. What the other type cannot hold is refused before anything is written; but an incremental store that
-  /// cannot call records as they are called gives them references of its own.
+  /// The identifier, the metadata and the references stay the same, and so does the history if the other type keeps one
+  /// and the options do not discard it; if they do not mention it, tracking stays on or off as it was. Tables are
+  /// handed over and no object is created: the records have the same rows. Contents that the other type cannot hold are
+  /// refused before anything is written; but an incremental store that cannot use the records' references gives them
+  /// references of its own.
   ///
-  /// - Parameter replacing: whether a file that stands there is replaced.
+  /// - Parameter replacing: whether a file at the destination is replaced.
   package func convert(_ store: PersistentStore, to request: Request, replacing: Bool) throws -> PersistentStore {
     try successor(of: store, request) { kind, setup in
       try create(kind, try contents(of: store, for: setup, kind), setup, replacing: replacing)
     }
   }
 
-  /// What a store keeps, with its references kept in an attribute, or taken from there, if the options say so.
+  /// Returns the contents of a store, with its references stored in an attribute, or taken from it, if the options ask
+  /// for that.
   private func contents(of store: PersistentStore, for setup: StoreSetup, _ kind: Kind) throws -> StoreContents {
     var contents = try store.engine.contents(takenOverBy: setup, kind.typeDescription)
     guard let name = setup.options[.referenceAttribute] else { return contents }
@@ -26,10 +28,11 @@ extension StoreManager {
     return try KeptReferences(in: name, of: contents).contents(for: capabilities.referenceKinds)
   }
 
-  /// Makes what ``convert(_:to:replacing:)`` makes, but the records need not have the same rows: where a store makes another one of its type
-  /// itself, they do not go through memory, and the new store has read none of them.
+  /// Makes the same store as ``convert(_:to:replacing:)``, but the records need not have the same rows: if a store can
+  /// make another one of its type itself, they do not go through memory, and the new store has read none of them.
   ///
-  /// - Parameter progress: how far a store has come that makes the other one itself; otherwise nothing is told there.
+  /// - Parameter progress: the progress of a store that makes the other one itself; otherwise nothing is reported
+  ///   there.
   package func copy(
     _ store: PersistentStore,
     to request: Request,
@@ -40,7 +43,8 @@ extension StoreManager {
     return try convert(store, to: request, replacing: replacing)
   }
 
-  /// Lets a store make another one of its type itself, in a migration to the model that it has. Tells whether it did.
+  /// Makes a store copy itself to another one of its type, as a migration to the model that it already has. Returns
+  /// whether it did.
   private func copyInStore(
     _ store: PersistentStore,
     to request: Request,
@@ -70,7 +74,7 @@ extension StoreManager {
 
   /// Writes a store of `contents`.
   ///
-  /// - Parameter expected: the file that must still stand at the place; nil means any.
+  /// - Parameter expected: the file that must still be at the place; nil means any.
   func create(
     _ kind: Kind,
     _ contents: StoreContents,
@@ -100,11 +104,11 @@ extension StoreManager {
     }
   }
 
-  /// Makes what ``convert(_:to:replacing:)`` makes, but writes nothing: the first save of the new store does.
+  /// Makes the same store as ``convert(_:to:replacing:)``, but writes nothing: the first save of the new store does.
   ///
   /// - Parameters:
-  ///   - replacing: whether that save replaces a file that stands there now.
-  ///   - isOwnFile: whether that file has to be the store's own, as it was read or saved last.
+  ///   - replacing: whether that save replaces a file that is at the place now.
+  ///   - isOwnFile: whether that file has to be the store's own, as it was last read or saved.
   package func prepare(
     _ store: PersistentStore,
     as request: Request,
@@ -144,38 +148,39 @@ extension StoreManager {
 // MARK: Backup
 
 extension StoreManager {
-  /// Keeps a copy of a store at `path`. One that stands there already is taken for it: a migration has left it that was killed.
+  /// Copies a store to `path` as a backup. A copy that is already there is used as it is: a migration that was killed
+  /// has left it.
   ///
   /// - Returns: whether the copy was made.
-  /// - Throws: ``PersistenceError/Code/fileExists`` where something else is there.
+  /// - Throws: ``PersistenceError/Code/fileExists`` if something else is at the path.
   package func backUp(_ request: Request, to path: String) throws -> Bool {
     if try hasBackup(request, at: path) { return false }
     do {
       try copyStore(request, to: path, replacing: false)
       return true
     } catch {
-      // What was made and may not be durable is no copy; what somebody else has made meanwhile is theirs.
+      // A copy that may not be durable is no backup. A file that another process has made meanwhile is left alone.
       if (error as? PersistenceError)?.code != .fileExists { removeBackup(of: request, at: path) }
       throw error
     }
   }
 
-  /// Whether what is at `path` is a copy of a store, byte for byte; false where nothing is there.
+  /// Returns whether the file at `path` is a copy of a store, byte for byte; false if there is no file.
   ///
-  /// - Throws: ``PersistenceError/Code/fileExists`` where something else is there.
+  /// - Throws: ``PersistenceError/Code/fileExists`` if something else is at the path.
   package func hasBackup(_ request: Request, at path: String) throws -> Bool {
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
     guard let status = try fileSystem.status(atPath: target) else { return false }
-    // The store itself is no copy of it. A hard link is one, for the new file gets the store's name alone.
+    // The store itself is no copy of it. A hard link is one, because a new file only takes the store's name.
     let isStore = try request.path.map { try fileSystem.resolvingSymbolicLinks(inPath: $0) } == target
     if !isStore, status.isRegularFile, try isCopy(target, of: request) { return true }
     try checkFree(target)
     return false
   }
 
-  /// Removes a copy that was made in vain.
+  /// Removes a copy that is not needed because of an error.
   package func removeBackup(of request: Request, at path: String) {
-    // try?: the error that made it vain is the one to be told.
+    // try?: the caller throws the error because of which the copy is not needed.
     try? destroy(request.moved(to: .file(path: path)))
   }
 
@@ -189,7 +194,8 @@ extension StoreManager {
     return try isCopy(copy, path, ofStoreAt: source.path, format)
   }
 
-  /// Copies of one store are alike, but need not be like its file. So another one is made beside `path` to be held against the first.
+  /// Copies of one store are the same as each other, but need not be the same as its file. So this makes another one
+  /// beside `path` and compares it with the first.
   private func isCopy(
     _ copy: StoreInput,
     _ path: String,
@@ -198,7 +204,7 @@ extension StoreManager {
   ) throws -> Bool {
     let (directory, name) = PathParts.split(path)
     let other = PathParts.join(directory, TemporaryName.file.make(for: name))
-    // try?: what is left of it is nobody's.
+    // try?: a leftover of it has a temporary name and is not used.
     defer { try? StorePlacement(format, fileSystem: fileSystem).remove(other) }
     try format.copyStore(at: source, to: other)
     guard try copy.hasSameBytes(as: try StoreInput(try fileSystem.openFile(atPath: other))) else { return false }
@@ -216,7 +222,7 @@ extension StoreManager {
 extension StoreInput {
   private static let comparedByteCount = 1 << 20
 
-  /// Whether both have the same bytes. O(bytes) where they are as long.
+  /// Returns whether both have the same bytes. O(bytes) if both have the same length.
   fileprivate func hasSameBytes(as other: StoreInput) throws(PersistenceError) -> Bool {
     guard size == other.size else { return false }
     for offset in stride(from: 0, to: size, by: Self.comparedByteCount) {

@@ -1,12 +1,13 @@
-/// A folder beside a store's file, with more of the store in files that never change and have names that no other file gets.
+/// A folder beside a store's file that holds parts of the store in files that never change and whose names are never
+/// reused.
 ///
-/// So a copy of a store, or its successor, brings its files in beside those that are there, and what the old store alone had goes when
-/// the new one stands.
+/// So a copy of a store, or its replacement, adds its files beside those that are there, and the files that only the
+/// old store used are removed when the new one is in place.
 package struct SupportFolder: Sendable {
   let path: String
   private let fileSystem: any FileSystem
 
-  /// How deep folders in it may lie.
+  /// The greatest depth of folders in it.
   private static let greatestDepth = 8
 
   package init(path: String, fileSystem: any FileSystem) {
@@ -14,7 +15,7 @@ package struct SupportFolder: Sendable {
     self.fileSystem = fileSystem
   }
 
-  /// The paths of all files in it, relative to it.
+  /// Returns the paths of all files in it, relative to it.
   package func files() throws(PersistenceError) -> [String] {
     var files: [String] = []
     try visit("", depth: 0) { name, kind throws(PersistenceError) in
@@ -23,7 +24,7 @@ package struct SupportFolder: Sendable {
     return files.sorted()
   }
 
-  /// Whether files called `names` are in it, also behind symbolic links, as they are found when they are copied.
+  /// Returns whether files with these `names` are in it. Follows symbolic links, as copying does.
   package func hasFiles(_ names: some Sequence<String>) throws(PersistenceError) -> Bool {
     for name in names {
       guard try fileSystem.status(atPath: PathParts.join(path, name))?.isRegularFile == true else { return false }
@@ -31,10 +32,11 @@ package struct SupportFolder: Sendable {
     return true
   }
 
-  /// Copies `names` of its files into `destination`, and waits until they are on the disk. A file that is there already, and as long, is
-  /// taken for the same. Each copy has the permissions of its file from the beginning, and so has each new folder.
+  /// Copies the files with these `names` into `destination`, and waits until they are on the disk. A file that is
+  /// already there with the same length is taken for the same file. Each copy has the permissions of its file from the
+  /// beginning, and so has each new folder.
   ///
-  /// - Returns: those that were not there.
+  /// - Returns: the names of the files that were missing at the destination.
   @discardableResult
   package func copy(_ names: [String], to destination: SupportFolder) throws -> [String] {
     try destination.add(names, like: self) { name, target in
@@ -46,7 +48,7 @@ package struct SupportFolder: Sendable {
     }
   }
 
-  /// Gives it, and everything in it, the permissions that go with those of the file at `file`.
+  /// Sets its permissions, and those of everything in it, to the ones that correspond to the file at `file`.
   func copyPermissions(ofFileAtPath file: String) throws(PersistenceError) {
     guard try fileSystem.status(atPath: path) != nil else { return }
     try fileSystem.copyPermissions(ofFileAtPath: file, toPath: path)
@@ -56,9 +58,9 @@ package struct SupportFolder: Sendable {
     }
   }
 
-  /// Moves all its files to `destination`, and goes.
+  /// Moves all its files to `destination`, and removes itself.
   ///
-  /// - Returns: all names, and those that were not there.
+  /// - Returns: all names, and those of the files that were missing at the destination.
   func move(to destination: SupportFolder) throws -> (all: [String], added: [String]) {
     let names = try files()
     let added = try destination.add(names, like: self) { name, target in
@@ -73,7 +75,7 @@ package struct SupportFolder: Sendable {
   /// Removes it with everything in it.
   func remove() throws(PersistenceError) { try remove { _ in true } }
 
-  /// Removes those of its files, and itself where nothing stays, whose paths pass a test.
+  /// Removes those of its files whose paths pass a test, and itself if it is empty then.
   func remove(where isMeant: (String) -> Bool) throws(PersistenceError) {
     var folders = [path]
     try visit("", depth: 0) { name, kind throws(PersistenceError) in
@@ -87,14 +89,14 @@ package struct SupportFolder: Sendable {
     for folder in folders.reversed() { try fileSystem.removeFolder(atPath: folder) }
   }
 
-  /// Removes files.
+  /// Removes the files with these names.
   func remove(_ names: [String]) throws(PersistenceError) {
     for name in names { try fileSystem.removeFile(atPath: PathParts.join(path, name)) }
   }
 }
 
 extension SupportFolder {
-  /// Calls `body` with everything in it, a folder before what is in that.
+  /// Calls `body` with everything in it; with a folder before its entries.
   private func visit(
     _ folder: String,
     depth: Int,
@@ -112,7 +114,7 @@ extension SupportFolder {
     try fileSystem.status(atPath: PathParts.join(path, name))?.size
   }
 
-  /// Lets `write` make the files that are not there yet, in folders as they are in `other`.
+  /// Calls `write` to make the files that are missing, in the same folders as in `other`.
   private func add(
     _ names: [String],
     like other: SupportFolder,
@@ -135,14 +137,14 @@ extension SupportFolder {
         try fileSystem.synchronizeDirectory(ofPath: PathParts.join(folder, "."))
       }
     } catch {
-      // try?: the error that made them vain is thrown.
+      // try?: the error because of which they are not needed is thrown.
       try? remove(added)
       throw error
     }
     return added
   }
 
-  /// Makes the folders that a file is to be in, durably, with the permissions of those that it is in.
+  /// Creates the folders for a file, durably, with the permissions of the corresponding folders in `other`.
   private func makeFolders(of name: String, like other: SupportFolder) throws(PersistenceError) {
     var (folder, original) = (path, other.path)
     for part in [""] + PathParts.split(name).directory.split(separator: "/").map(String.init) {
@@ -151,7 +153,7 @@ extension SupportFolder {
       }
       if try fileSystem.status(atPath: folder) != nil { continue }
       try fileSystem.createFolder(atPath: folder)
-      // In one that must not be written, no file could be made.
+      // No file could be created in a folder that is not writable.
       if fileSystem.isWritableFile(atPath: original) {
         try fileSystem.copyPermissions(ofFileAtPath: original, toPath: folder)
       }
@@ -170,9 +172,10 @@ extension SupportFolder {
 }
 
 extension SupportFolder {
-  /// Copies the files of a store's support folder and then the store's file, which is right if nobody saves meanwhile.
+  /// Copies the files of a store's support folder and then the store's file. The copy is consistent if the store is not
+  /// saved meanwhile.
   ///
-  /// - Parameter supportFolder: the folder of the store whose file is at a path.
+  /// - Parameter supportFolder: returns the folder of the store whose file is at a path.
   static func copyStore(at source: String, to path: String, supportFolder: (String) -> String?) throws {
     let fileSystem = POSIXFileSystem()
     let input = try StoreInput(try fileSystem.openFile(atPath: source))

@@ -1,17 +1,18 @@
-/// The commit protocol of files that are saved whole: the old file or the new one, never a mixture, whatever dies when.
+/// The commit protocol of files that are saved as a whole: after a crash at any moment, the file is the old one or the
+/// new one, never a mixture.
 ///
-/// A temporary file beside the target is written and flushed to the disk, renamed over the target, and the directory is flushed.
-/// The permissions of the old file are kept and symbolic links are followed. On failure the old file stands and the temporary
-/// one is gone; one that a killed process left is removed by the next save.
-/// A failure to flush the directory comes after that, when the new file stands.
+/// A temporary file beside the target is written and flushed to the disk, renamed over the target, and the directory is
+/// flushed. The permissions of the old file are kept and symbolic links are followed. On failure the old file stays in
+/// place and the temporary one is removed; one that a killed process left is removed by the next save. A failure to
+/// flush the directory comes after that, when the new file is in place.
 package struct AtomicFile {
-  /// What must stand at the path for the save to go ahead.
+  /// The file that must be at the path for the save to go ahead.
   package enum Expectation: Sendable {
     /// No file.
     case nothing
     /// The file that was loaded, unchanged.
     case unchanged(FileIdentity)
-    /// Whatever there is.
+    /// Any file, or none.
     case anything
   }
 
@@ -23,53 +24,54 @@ package struct AtomicFile {
     self.fileSystem = fileSystem
   }
 
-  /// What a save has made.
+  /// The result of a save.
   package struct Replacement: Sendable {
-    /// The new file, open for reading. Held open, nobody can take another file for it.
+    /// The new file, open for reading. As long as it is open, no other file can be taken for it.
     package let file: StoreInput
-    /// Why the new name may not survive a power cut; nil where it will.
+    /// The reason why the new name may not survive a power cut; nil if it will.
     package let flushFailure: PersistenceError?
   }
 
-  /// Replaces the file by what `body` writes.
+  /// Replaces the file with the bytes that `body` writes.
   ///
-  /// - Parameter permissions: those of the file where there is no old one; nil means those that a new file gets.
-  /// - Throws: an error only where the old file still stands.
+  /// - Parameter permissions: the permissions of the file if there is no old one; nil means those that a new file gets.
+  /// - Throws: an error only if the old file is still in place.
   package func replace(
     expecting expectation: Expectation,
     permissions: UInt32? = nil,
     _ body: (StoreOutput) throws -> Void
   ) throws -> Replacement {
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
-    // The lock is on the file that will be replaced: whoever waited for it sees another identity afterwards.
+    // The lock is on the file that will be replaced: a process that waited for it sees another identity afterwards.
     let lock = try fileSystem.lockFile(atPath: target)
     defer { lock?.release() }
     let old = try check(expectation, at: target)
-    // try?: what dead processes have left is in nobody's way.
+    // try?: leftovers of dead processes do no harm.
     try? fileSystem.removeAbandonedTemporaryFiles(besidePath: target)
     let permissions = old?.permissions ?? permissions
     let temporary = try fileSystem.createTemporaryFile(besidePath: target, permissions: permissions)
-    // try?: closed after the move, so that nobody takes it for abandoned before. What is flushed has nothing left to fail at.
+    // try?: it is flushed and has nothing left to fail at. Closed before the move, it would be taken for abandoned.
     defer { try? temporary.close() }
     let file: StoreInput
     do {
       try write(temporary, body)
-      // Opened by the name that nobody else knows: after the move another saver's file may stand there.
+      // It is opened by its temporary name, which no other process knows: after the move another saver's file may be at
+      // the path.
       file = try opened(temporary.path)
       _ = try check(expectation, at: target)
       try fileSystem.moveFile(atPath: temporary.path, toPath: target, exclusively: old == nil)
     } catch {
-      // try?: the error that made it vain is thrown.
+      // try?: the error because of which it is not needed is thrown.
       try? fileSystem.removeFile(atPath: temporary.path)
       throw error
     }
     return Replacement(file: file, flushFailure: flushFailure(at: target))
   }
 
-  /// Replaces the file by a copy of another.
+  /// Replaces the file with a copy of another.
   ///
-  /// - Parameter permissions: those of the file where there is no old one; nil means those that a new file gets.
-  /// - Throws: also where the new name may not survive a power cut.
+  /// - Parameter permissions: the permissions of the file if there is no old one; nil means those that a new file gets.
+  /// - Throws: an error also if the new name may not survive a power cut.
   func copy(_ input: StoreInput, expecting expectation: Expectation, permissions: UInt32? = nil) throws {
     let replacement = try replace(expecting: expectation, permissions: permissions) { output in
       try output.write(contentsOf: input)
@@ -77,7 +79,8 @@ package struct AtomicFile {
     if let failure = replacement.flushFailure { throw failure }
   }
 
-  /// The new file, before it has its name. It may be read by whoever may read the old one: where nobody may, that is said of the old one.
+  /// Opens the new file before it has its final name. It has the permissions of the old file; if these forbid reading,
+  /// the error names the old file.
   private func opened(_ temporaryPath: String) throws(PersistenceError) -> StoreInput {
     do throws(PersistenceError) {
       return try StoreInput(try fileSystem.openFile(atPath: temporaryPath), path: path)
@@ -112,7 +115,7 @@ package struct AtomicFile {
     switch expectation {
     case .anything: break
     case .nothing:
-      // A file of no bytes is a request for a new store.
+      // An empty file is a request for a new store.
       guard let found, found.size > 0 else { break }
       throw PersistenceError(
         .fileExists,
@@ -140,11 +143,11 @@ package struct AtomicFile {
 // MARK: Patching
 
 extension AtomicFile {
-  /// Writes over parts of the file where it stands, each on the disk before the next is begun. That the file is whole after every
-  /// part of them, and after half of one, is the matter of whoever has made the patches.
+  /// Overwrites parts of the file in place; each patch is on the disk before the next one is begun. The author of the
+  /// patches is responsible for a file that is valid after every patch, and after half of one.
   ///
   /// - Parameter identity: the file that the patches were made for.
-  /// - Returns: False where this file cannot be written over; then nothing has been written.
+  /// - Returns: false if this file cannot be overwritten in place; then nothing has been written.
   func patch(_ patches: [FilePatch], expecting identity: FileIdentity) throws(PersistenceError) -> Bool {
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
     let lock = try fileSystem.lockFile(atPath: target)
@@ -174,14 +177,14 @@ extension FilePatch {
 
 // MARK: FilePatch
 
-/// Bytes that are written over those of a file, where they stand.
+/// Bytes that overwrite part of a file in place.
 public struct FilePatch: Sendable, Hashable {
-  /// Where the first of them is written; the last must lie inside of the file.
+  /// The offset of the first byte; the last must lie within the file.
   public let offset: Int
-  /// What is written.
+  /// The bytes to write.
   public let bytes: [UInt8]
 
-  /// Makes a patch of `bytes` from `offset` on.
+  /// Makes a patch that writes `bytes` from `offset` on.
   public init(offset: Int, bytes: [UInt8]) {
     self.offset = offset
     self.bytes = bytes
@@ -190,12 +193,12 @@ public struct FilePatch: Sendable, Hashable {
 
 // MARK: TemporaryName
 
-/// The names of what is another's until it is whole: `.todo.csv.3k9x1q.heartwood-tmp`.
+/// The temporary names of files until they are complete: `.todo.csv.3k9x1q.heartwood-tmp`.
 package struct TemporaryName: Sendable {
-  /// Of files that get the other name in the end.
+  /// The names of files that are renamed to the final name in the end.
   package static let file = TemporaryName(suffix: ".heartwood-tmp")
 
-  /// How many bytes of the other name are kept: systems take names of 255 bytes at most.
+  /// How many bytes of the final name are kept: systems accept names of 255 bytes at most.
   private static let stemLimit = 200
 
   private let suffix: String
@@ -212,7 +215,7 @@ package struct TemporaryName: Sendable {
     ".\(String(decoding: name.utf8.prefix(stemLimit), as: UTF8.self))."
   }
 
-  /// Whether `candidate` is a name that was made for `name`.
+  /// Returns whether `candidate` is a temporary name that was made for `name`.
   package func belongs(_ candidate: String, to name: String) -> Bool {
     let prefix = Self.prefix(for: name)
     guard candidate.hasPrefix(prefix), candidate.hasSuffix(suffix) else { return false }

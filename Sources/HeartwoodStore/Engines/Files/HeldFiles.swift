@@ -8,15 +8,15 @@ import Synchronization
   import Darwin
 #endif
 
-/// Says that something in this process keeps POSIX locks on a file, as SQLite does, for as long as this lives.
+/// Declares that this process keeps POSIX locks on a file, as SQLite does, for as long as this object exists.
 ///
-/// POSIX takes all locks of a process on a file away as soon as the process closes any descriptor of it, whoever opened that. Other
-/// processes would then take the file for one that nobody has open. So descriptors of a held file stay open until nobody holds it, and
-/// the next who opens it gets one of these.
+/// POSIX releases all locks of a process on a file as soon as the process closes any descriptor of it, whatever code
+/// opened that. Other processes would then take the file for one that is not open. So descriptors of a held file stay
+/// open until the last hold ends, and the next code that opens the file gets one of them.
 package final class FileHold: Sendable {
   private let file: HeldFiles.File
 
-  /// To be made before the locks are taken. Nil where there is no file at `path`.
+  /// Holds the file; must be called before the locks are taken. Returns nil if there is no file at `path`.
   package init?(atPath path: String) {
     guard let file = HeldFiles.File(atPath: path) else { return nil }
     self.file = file
@@ -28,9 +28,9 @@ package final class FileHold: Sendable {
   }
 }
 
-/// The files that are held, with the descriptors of them that wait to be used again.
+/// The held files, with their descriptors that are kept open to be used again.
 enum HeldFiles {
-  /// Which file it is, whatever it is called.
+  /// Identifies a file, whatever its name is.
   struct File: Hashable {
     private let device: UInt64
     private let number: UInt64
@@ -56,7 +56,7 @@ enum HeldFiles {
   private struct Entry {
     var holdCount = 0
     var readable: [Int32] = []
-    /// Those that can only be written to.
+    /// The descriptors that can only be written to.
     var others: [Int32] = []
   }
 
@@ -75,7 +75,7 @@ enum HeldFiles {
     }
   }
 
-  /// A descriptor of a held file that can be read, and that nobody uses.
+  /// Returns a readable descriptor of a held file that is not in use.
   static func takeDescriptor(ofFileAt path: String) -> Int32? {
     entries.withLock { entries in
       guard !entries.isEmpty, let file = File(atPath: path) else { return nil }
@@ -83,10 +83,10 @@ enum HeldFiles {
     }
   }
 
-  /// Closes a descriptor, or keeps it where the file is held. The result is that of the system's call.
+  /// Closes a descriptor, or keeps it open if the file is held. Returns the result of the system's call.
   @discardableResult
   static func close(_ descriptor: Int32, isReadable: Bool = true) -> Int32 {
-    // Within the lock, so that nobody begins to hold the file between the look and the closing.
+    // This holds the lock, so that no hold begins between the check and the closing.
     entries.withLock { entries in
       guard !entries.isEmpty, let file = File(descriptor), entries[file] != nil else { return systemClose(descriptor) }
       if isReadable { entries[file]?.readable.append(descriptor) } else { entries[file]?.others.append(descriptor) }

@@ -6,15 +6,15 @@
   import Darwin
 #endif
 
-/// The files of the system, through POSIX calls.
+/// The system's files, accessed through POSIX calls.
 public struct POSIXFileSystem: FileSystem {
-  /// How many bytes one call moves at most: some systems refuse 2 GiB and more.
+  /// The greatest number of bytes that one call moves: some systems refuse 2 GiB and more.
   static let greatestTransfer = 1 << 30
 
-  /// Makes a file system; all of them are alike.
+  /// Makes a file system; all instances are equivalent.
   public init() {}
 
-  /// What is at a path.
+  /// Returns the status of the file at a path.
   public func status(atPath path: String) throws(PersistenceError) -> FileStatus? {
     var info = stat()
     guard stat(path, &info) == 0 else {
@@ -24,7 +24,7 @@ public struct POSIXFileSystem: FileSystem {
     return FileStatus(info)
   }
 
-  /// A path with its symbolic links followed.
+  /// Returns a path with its symbolic links followed.
   public func resolvingSymbolicLinks(inPath path: String) throws(PersistenceError) -> String {
     if let resolved = realpath(path, nil) {
       defer { free(resolved) }
@@ -34,7 +34,7 @@ public struct POSIXFileSystem: FileSystem {
     return try resolvingMissingFile(path, linksLeft: 40)
   }
 
-  /// The path of a file that is not there yet: its name may be a link that leads to nothing.
+  /// Resolves the path of a file that does not exist yet: its name may be a link whose destination does not exist.
   private func resolvingMissingFile(_ path: String, linksLeft: Int) throws(PersistenceError) -> String {
     let (directory, name) = PathParts.split(path)
     guard let resolvedDirectory = realpath(directory, nil) else {
@@ -59,7 +59,7 @@ public struct POSIXFileSystem: FileSystem {
 
   /// Opens a file for reading.
   public func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile {
-    // Without O_NONBLOCK a pipe would keep the caller waiting for somebody to write to it.
+    // Without O_NONBLOCK, opening a pipe would block until another process writes to it.
     let descriptor = HeldFiles.takeDescriptor(ofFileAt: path) ?? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       throw .system(errno == ENOENT ? .fileNotFound : .fileReadFailed, "The file cannot be opened", path: path)
@@ -71,7 +71,7 @@ public struct POSIXFileSystem: FileSystem {
     return file
   }
 
-  /// Opens a file for writing over parts of it; nil where its permissions or the disk do not allow that.
+  /// Opens a file to overwrite parts of it in place; nil if its permissions or the disk do not allow that.
   public func openFileForPatching(atPath path: String) throws(PersistenceError) -> (any PatchableFile)? {
     let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
     if descriptor >= 0 { return POSIXPatchableFile(descriptor: descriptor, path: path) }
@@ -80,7 +80,7 @@ public struct POSIXFileSystem: FileSystem {
     throw .system(.fileWriteFailed, "The file cannot be opened for writing", path: path)
   }
 
-  /// Makes an empty file with a name that nobody else has.
+  /// Creates an empty file with an unused name.
   public func createTemporaryFile(
     besidePath path: String,
     permissions: UInt32?
@@ -88,7 +88,7 @@ public struct POSIXFileSystem: FileSystem {
     let (directory, name) = PathParts.split(path)
     for _ in 0..<100 {
       let candidate = PathParts.join(directory, TemporaryName.file.make(for: name))
-      // Nobody else may open the file before it has the permissions of the old one.
+      // No other user may open the file before it has the permissions of the old one.
       let mode = mode_t(permissions == nil ? 0o666 : 0o600)
       let descriptor = open(candidate, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
       if descriptor < 0, errno == EEXIST { continue }
@@ -105,8 +105,8 @@ public struct POSIXFileSystem: FileSystem {
     throw PersistenceError(.fileWriteFailed, "No name is free for a temporary file.", context: .init(path: path))
   }
 
-  /// Locks a new temporary file, which tells it from one that a killed process left. False where somebody has taken it for
-  /// such a one in the moment before, and removed it.
+  /// Locks a new temporary file, which distinguishes it from one that a killed process left. Returns false if another
+  /// process took it for such a file a moment before and removed it.
   private func takeTemporaryFile(_ descriptor: Int32) -> Bool {
     while flock(descriptor, LOCK_EX) != 0 {
       guard errno == EINTR else { return true }
@@ -117,14 +117,16 @@ public struct POSIXFileSystem: FileSystem {
 
   private func keepOwnerAndPermissions(_ permissions: UInt32, ofFileAt path: String, on descriptor: Int32) {
     var info = stat()
-    // Only root may give files away; for others the owner is the same or the file becomes theirs. To a group of theirs they may give it.
+    // Only root may change the owner of files; for other users the owner is the same, or the file becomes theirs. They
+    // may set one of their own groups.
     if stat(path, &info) == 0, fchown(descriptor, info.st_uid, info.st_gid) != 0 {
       _ = fchown(descriptor, uid_t.max, info.st_gid)
     }
     _ = fchmod(descriptor, mode_t(permissions))
   }
 
-  /// Gives a file the permission bits of another one, and its owner, where that is allowed; a folder those that go with them.
+  /// Sets the permission bits of a file to those of another, and its owner too if that is allowed; a folder gets the
+  /// bits that correspond to those of a file.
   public func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
     guard let original = try status(atPath: source) else {
       throw PersistenceError(.fileNotFound, "There is no such file.", context: .init(path: source))
@@ -138,12 +140,12 @@ public struct POSIXFileSystem: FileSystem {
     keepOwnerAndPermissions(folderPermissions ?? original.permissions, ofFileAt: source, on: descriptor)
   }
 
-  /// Whether this process may write the file at a path.
+  /// Returns whether this process may write the file at a path.
   public func isWritableFile(atPath path: String) -> Bool {
     faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 || ![EACCES, EPERM, EROFS].contains(errno)
   }
 
-  /// Removes what dead writers left beside a path.
+  /// Removes the temporary files that dead writers left beside a path.
   public func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError) {
     let (directory, name) = PathParts.split(path)
     guard let stream = opendir(directory) else { return }
@@ -161,19 +163,20 @@ public struct POSIXFileSystem: FileSystem {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return }
     defer { HeldFiles.close(descriptor) }
-    // A writer that died between link and unlink has left the file itself under a second name, and the lock of that is the saver's.
+    // A writer that died between link and unlink has left the file itself under a second name, and its lock is the
+    // saver's.
     let isTarget = target != nil && HeldFiles.File(descriptor) == target
     if isTarget || flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
   }
 
-  /// Gives a file another name in one step.
+  /// Renames a file in one step.
   public func moveFile(
     atPath source: String,
     toPath destination: String,
     exclusively: Bool
   ) throws(PersistenceError) {
     guard exclusively else { return try rename(source, to: destination) }
-    // A link is refused where the name is taken; a rename would replace.
+    // A link fails if the name is taken; a rename would replace the file.
     if link(source, destination) == 0 {
       unlink(source)
       return
@@ -183,7 +186,7 @@ public struct POSIXFileSystem: FileSystem {
     case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS: break
     default: throw .system(.fileWriteFailed, "The new file cannot get its name", path: destination)
     }
-    // Some file systems have no links. What can be told there is who came first, but for a moment.
+    // Some file systems have no links. There, this detects which process came first, except for a short moment.
     var info = stat()
     guard lstat(destination, &info) != 0 else {
       throw PersistenceError(.fileExists, "\(Self.fileIsMade).", context: .init(path: destination))
@@ -193,7 +196,7 @@ public struct POSIXFileSystem: FileSystem {
 
   private static let fileIsMade = "Somebody else has made the file meanwhile"
 
-  /// The name of what `readdir` has found.
+  /// Returns the name in an entry that `readdir` has found.
   static func name(_ entry: UnsafeMutablePointer<dirent>) -> String {
     withUnsafePointer(to: &entry.pointee.d_name) { pointer in
       pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
@@ -219,7 +222,7 @@ public struct POSIXFileSystem: FileSystem {
     let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(.fileWriteFailed, "The folder cannot be flushed", path: path) }
     defer { close(descriptor) }
-    // Some file systems do not flush directories and say so; their names are as safe as they can be.
+    // Some file systems do not flush directories and report that; their names are as safe as they can be.
     guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
       throw .system(.fileWriteFailed, "The folder cannot be flushed", path: path)
     }
@@ -228,7 +231,7 @@ public struct POSIXFileSystem: FileSystem {
   /// Waits until the bytes of an open file are on the disk.
   static func flush(_ descriptor: Int32, path: String) throws(PersistenceError) {
     #if canImport(Darwin)
-      // Only this call makes the disk write what it holds in its own memory.
+      // Only this call makes the disk write the bytes in its own cache.
       let result = fcntl(descriptor, F_FULLFSYNC) == -1 ? fsync(descriptor) : 0
     #else
       let result = fsync(descriptor)
@@ -248,7 +251,7 @@ public struct POSIXFileSystem: FileSystem {
     lock(path, LOCK_EX)
   }
 
-  /// Takes the lock of a file, unless somebody else holds it.
+  /// Takes the lock of a file, unless another process holds it.
   package func lockFileIfFree(atPath path: String) -> (any FileLock)? {
     lock(path, LOCK_EX | LOCK_NB)
   }
@@ -261,7 +264,7 @@ public struct POSIXFileSystem: FileSystem {
         HeldFiles.close(descriptor)
         return nil
       }
-      // A file system without locks leaves the check of the identity, which catches all but a race.
+      // On a file system without locks only the check of the identity remains, which detects everything but a race.
       guard errno == EINTR else { break }
     }
     return POSIXFileLock(descriptor: descriptor)
@@ -294,7 +297,7 @@ private struct POSIXFileLock: FileLock {
   let descriptor: Int32
 
   func release() {
-    // The descriptor may stay open, and the lock is its.
+    // The descriptor may stay open, and the lock belongs to it.
     flock(descriptor, LOCK_UN)
     HeldFiles.close(descriptor)
   }
@@ -305,7 +308,8 @@ private struct POSIXFileLock: FileLock {
 // MARK: Folders
 
 extension POSIXFileSystem {
-  /// What is in a folder, which is not looked for behind a symbolic link: what is removed in it is in no other.
+  /// Returns the entries of a folder. Does not follow a symbolic link at the path: entries that are removed must not be
+  /// those of another folder.
   public func entries(ofFolderAtPath path: String) throws(PersistenceError) -> [FolderEntry] {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -335,15 +339,16 @@ extension POSIXFileSystem {
     }
   }
 
-  /// Makes a folder, which may be there already.
+  /// Creates a folder; it is no error if it is already there.
   public func createFolder(atPath path: String) throws(PersistenceError) {
     guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
       throw .system(.fileWriteFailed, "The folder cannot be made", path: path)
     }
   }
 
-  /// The permission bits that an open folder is to have for files with `permissions`; nil where it is no folder. Who may read such files finds
-  /// them, who may write them adds to them, and so does the owner. That files get the group of the folder stays as it is.
+  /// Returns the permission bits of an open folder for files with `permissions`; nil if it is no folder. Users that may
+  /// read such files may search the folder, users that may write them may add to it, and so may the owner. The bit that
+  /// gives files the group of the folder stays as it is.
   static func folderPermissions(_ descriptor: Int32, for permissions: UInt32) -> UInt32? {
     var info = stat()
     guard fstat(descriptor, &info) == 0, UInt32(info.st_mode) & UInt32(S_IFMT) == UInt32(S_IFDIR) else { return nil }
@@ -351,7 +356,7 @@ extension POSIXFileSystem {
     return UInt32(info.st_mode) & 0o7000 | 0o700 | permissions & 0o666 | searching
   }
 
-  /// Removes a folder, unless something is in it.
+  /// Removes a folder, unless it has entries.
   public func removeFolder(atPath path: String) throws(PersistenceError) {
     guard rmdir(path) == 0 || [ENOENT, ENOTEMPTY, EEXIST].contains(errno) else {
       throw .system(.fileWriteFailed, "The folder cannot be removed", path: path)
@@ -362,7 +367,7 @@ extension POSIXFileSystem {
 // MARK: POSIXError
 
 extension PersistenceError {
-  /// A system call has failed and has left its reason in `errno`.
+  /// Returns the error of a system call that has failed and has left its reason in `errno`.
   static func system(_ code: Code, _ message: String, path: String) -> PersistenceError {
     let number = errno
     return PersistenceError(

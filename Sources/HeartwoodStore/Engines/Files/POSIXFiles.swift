@@ -8,7 +8,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// A file that POSIX calls read.
+/// A file that is read with POSIX calls.
 final class POSIXReadableFile: ReadableFile {
   let descriptor: Int32
   let path: String
@@ -55,12 +55,12 @@ final class POSIXReadableFile: ReadableFile {
 
   func currentPath() throws(PersistenceError) -> String? {
     guard let path = systemPath() else { return nil }
-    // A file that has no name any more may be told by its last one, and another may have that by now.
+    // For a file without a name, the system may report its last name, which another file may have by now.
     let found = try POSIXFileSystem().status(atPath: path)?.identity
     return try found?.isSameFile(as: status().identity) == true ? path : nil
   }
 
-  /// What the system calls the file that is open.
+  /// Returns the path that the system reports for the open file.
   private func systemPath() -> String? {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let length = buffer.withUnsafeMutableBytes { bytes in
@@ -73,7 +73,7 @@ final class POSIXReadableFile: ReadableFile {
 
   #if canImport(Darwin)
     private static func readPath(of file: Int32, into buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> Int {
-      // The call asks for a buffer of PATH_MAX bytes, and ends what it writes with a zero.
+      // The call needs a buffer of PATH_MAX bytes, and terminates the path with a zero.
       fcntl(file, F_GETPATH, buffer) == 0 ? strlen(buffer) : 0
     }
   #else
@@ -85,14 +85,14 @@ final class POSIXReadableFile: ReadableFile {
 
 // MARK: POSIXWritableFile
 
-/// A file that POSIX calls write.
+/// A file that is written with POSIX calls.
 final class POSIXWritableFile: WritableFile {
   let descriptor: Int32
   let path: String
   private let writtenCount = Atomic(0)
-  /// How many of the bytes written are on their way to the disk.
+  /// The number of written bytes for which writing to the disk has been started.
   private let startedCount = Atomic(0)
-  /// What uses the descriptor on other threads.
+  /// The tasks that use the descriptor on other threads.
   private let writeBack = Mutex<[StealableTask<Void>]>([])
 
   init(descriptor: Int32, path: String) {
@@ -118,25 +118,26 @@ final class POSIXWritableFile: WritableFile {
     }
   }
 
-  /// Lets the system begin to bring to the disk what has been written, without waiting: when the file is flushed, most of it is
-  /// there.
+  /// Makes the system begin to write the bytes so far to the disk, without waiting: when the file is flushed, most of
+  /// it is there already.
   private func startWriteBack(afterWriting count: Int) {
     #if !canImport(Darwin)
       let written = writtenCount.wrappingAdd(count, ordering: .relaxed).newValue
       let started = startedCount.load(ordering: .relaxed)
       guard written - started >= Self.writeBackStep else { return }
       startedCount.store(written, ordering: .relaxed)
-      // Finding places on the disk takes the system a while, in which the next bytes can be made.
+      // Allocating space on the disk takes the system a while, in which the caller can make the next bytes.
       let task = StealableTask { [descriptor] in
-        // Linux answers this advice by writing bytes that are not on the disk yet. They stay in memory meanwhile. A failure shows
-        // when the file is flushed.
+        // Linux answers this advice by writing bytes that are not on the disk yet. They stay in memory meanwhile. A
+        // failure shows when the file is flushed.
         _ = posix_fadvise(descriptor, off_t(started), off_t(written - started), POSIX_FADV_DONTNEED)
       }
       writeBack.withLock { $0.append(task) }
     #endif
   }
 
-  /// Lets nothing use the descriptor on another thread any more. What has not begun is not missed: a flush writes all bytes.
+  /// Ends all use of the descriptor on other threads. Tasks that have not begun are not needed: a flush writes all
+  /// bytes.
   private func endWriteBack() {
     let tasks = writeBack.withLock { tasks in
       defer { tasks = [] }
@@ -149,7 +150,7 @@ final class POSIXWritableFile: WritableFile {
   private static let writeBackStep = 1 << 22
 
   func synchronize() throws(PersistenceError) {
-    // Of a file that is on the disk the advice would take the bytes out of the memory.
+    // For bytes that are on the disk already, the advice would evict them from memory.
     endWriteBack()
     try POSIXFileSystem.flush(descriptor, path: path)
   }
@@ -164,7 +165,7 @@ final class POSIXWritableFile: WritableFile {
 
 // MARK: POSIXPatchableFile
 
-/// A file whose bytes POSIX calls write over.
+/// A file whose bytes are overwritten with POSIX calls.
 final class POSIXPatchableFile: PatchableFile {
   let descriptor: Int32
   let path: String
@@ -191,8 +192,9 @@ final class POSIXPatchableFile: PatchableFile {
     noteTime()
   }
 
-  /// The clock by which systems note changes may stand still for milliseconds, in which somebody may have opened the file. This one does
-  /// not. Only the owner may set the time; for others it is as the system has it.
+  /// Sets the time of modification. The clock that systems use for it may stand still for milliseconds, in which
+  /// another process may have opened the file; this clock does not. Only the owner may set the time; for other users it
+  /// stays as the system set it.
   private func noteTime() {
     var now = timespec()
     guard clock_gettime(CLOCK_REALTIME, &now) == 0 else { return }

@@ -2,17 +2,18 @@ import HeartwoodFoundation
 import HeartwoodModel
 import Synchronization
 
-/// A run of transactions as bytes, which a store keeps as they are: the section "History" of `Formats/Binary` specifies them.
+/// Several consecutive transactions as bytes, which a store keeps as they are: the section "History" of
+/// `Formats/Binary` specifies them.
 ///
-/// A page never changes: a save gives a store either one more page, or another one in the place of the last.
+/// A page never changes: a save either adds a page to a store, or replaces the last one.
 public final class HistoryPage: Sendable {
-  /// How many transactions there are; at least one.
+  /// The number of transactions; at least one.
   public let transactionCount: Int
   package let content: ByteSlice
   private let verifier: (any HistoryPageVerifier)?
   private let isVerified: Mutex<Bool>
 
-  /// A page of a file, whose bytes have not been looked at.
+  /// Makes a page of a file, whose bytes have not been checked.
   package init(_ content: ByteSlice, transactionCount: Int, verifier: any HistoryPageVerifier) {
     self.content = content
     self.transactionCount = transactionCount
@@ -20,7 +21,7 @@ public final class HistoryPage: Sendable {
     self.isVerified = Mutex(false)
   }
 
-  /// A page of bytes that are known to be well formed.
+  /// Makes a page of bytes that are known to be well formed.
   init(sound content: ByteSlice, transactionCount: Int) {
     self.content = content
     self.transactionCount = transactionCount
@@ -30,7 +31,7 @@ public final class HistoryPage: Sendable {
 
   /// Makes a page of the bytes that a store has kept. O(bytes).
   ///
-  /// - Throws: ``PersistenceError/Code/fileCorrupt`` where they are not `transactionCount` transactions.
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if they are not `transactionCount` transactions.
   public convenience init(bytes: [UInt8], transactionCount: Int) throws(PersistenceError) {
     let content = bytes.withUnsafeBytes { ByteSlice(ByteRegion.copying($0)) }
     if let fault = Self.fault(in: content, transactionCount: transactionCount) {
@@ -43,24 +44,24 @@ public final class HistoryPage: Sendable {
     self.init(sound: content, transactionCount: transactionCount)
   }
 
-  /// A copy of the bytes, for a store to keep. A store calls it while it saves, when all pages have been checked.
+  /// A copy of the bytes, for a store to keep. A store reads it while it saves, when all pages have been checked.
   public var bytes: [UInt8] { Array(content.unsafeBytes) }
 }
 
-/// Makes sure of a page that was taken from a file as it lies there, before it is used.
+/// Checks a page that lies in a file, before it is used.
 package protocol HistoryPageVerifier: Sendable {
   /// Checks checksum and content.
   func verify() throws(PersistenceError)
 }
 
 extension HistoryPage {
-  /// How many bytes a transaction has at least.
+  /// The least number of bytes of a transaction.
   package static let minimumTransactionLength = HistoryEntry.minimumLength
 
-  /// A page of so many bytes gets no more transactions.
+  /// The number of bytes from which a page gets no more transactions.
   static let fullByteCount = 1 << 16
 
-  /// What is wrong with bytes that should be a page, or nil. O(bytes).
+  /// Returns the fault in bytes that should be a page, or nil. O(bytes).
   package static func fault(in content: ByteSlice, transactionCount: Int) -> HistoryFault? {
     do throws(HistoryFault) {
       guard transactionCount > 0 else { throw HistoryFault("a page of the history has no transaction", at: 0) }
@@ -73,7 +74,7 @@ extension HistoryPage {
     }
   }
 
-  /// Makes sure that the page may be read; after the first success it returns at once.
+  /// Checks that the page may be read; after the first success it returns at once.
   func verify() throws(PersistenceError) {
     try isVerified.withLock { isVerified throws(PersistenceError) in
       if isVerified { return }
@@ -82,7 +83,7 @@ extension HistoryPage {
     }
   }
 
-  /// The transactions of a page that has been verified, of which the first has a number.
+  /// Returns the transactions of a page that has been verified; `first` is the number of the first one.
   func entries(from first: Int64) -> [HistoryEntry] {
     var cursor = HistoryCursor(content)
     return (0..<transactionCount).map { index in
@@ -94,7 +95,7 @@ extension HistoryPage {
     }
   }
 
-  /// The page with one more transaction at its end.
+  /// Returns the page with one more transaction at its end.
   func appending(_ transaction: ByteSlice) -> HistoryPage {
     let bytes = GrowableBytes(capacity: content.count + transaction.count)
     bytes.append(content.unsafeBytes)
@@ -102,7 +103,7 @@ extension HistoryPage {
     return HistoryPage(sound: bytes.sealed(), transactionCount: transactionCount + 1)
   }
 
-  /// The page, which has been verified, without its first `count` transactions, of which it has more.
+  /// Returns the page, which has been verified, without its first `count` transactions. It must have more than these.
   func removingFirst(_ count: Int) -> HistoryPage {
     let start = entries(from: 1)[count].start
     let rest = UnsafeRawBufferPointer(rebasing: content.unsafeBytes[start...])
@@ -112,15 +113,16 @@ extension HistoryPage {
 
 // MARK: HistoryRun
 
-/// Records of one entity to which a transaction did the same, as they lie in a page or as a store has read them.
+/// Records of one entity that a transaction changed in the same way, as they lie in a page or as a store has read them.
 package struct HistoryRun: Sendable {
-  /// The length of 8 bytes, the kind, the layout, zeros, two counts, the least entity name, and the shortest reference.
+  /// The least length: the length of 8 bytes, the kind, the layout, zeros, two counts, the least entity name, and the
+  /// shortest reference.
   static let minimumLength = 8 + 4 + 4 + 4 + 5 + 4
 
   let kind: PersistentHistoryChange.ChangeType
   let count: Int
   let entityName: String
-  /// The properties that were updated, or those whose values the tombstones have.
+  /// The names of the updated properties, or of those whose values the tombstones hold.
   let propertyNames: [String]
   private let records: Records
 
@@ -164,7 +166,8 @@ package struct HistoryRun: Sendable {
 extension HistoryRun {
   private var hasTombstones: Bool { kind == .delete && !propertyNames.isEmpty }
 
-  /// Gives `body` each record's name, and the values that are preserved of it in the order of ``propertyNames``. A page has been verified.
+  /// Calls `body` with each record's reference and its preserved values, in the order of ``propertyNames``. The page
+  /// must have been verified.
   func forEachRecord(_ body: (ReferenceID, [PropertyValue]) -> Void) {
     switch records {
     case .read(let references, let values):
@@ -180,7 +183,7 @@ extension HistoryRun {
     }
   }
 
-  /// Makes sure that the records can be read.
+  /// Checks that the records can be read.
   func checkRecords() throws(HistoryFault) {
     guard case .page(let cursor, let layout) = records else { return }
     guard let width = layout.width, !hasTombstones else { return try readRecords(cursor, layout) { _, _ in } }
@@ -228,7 +231,7 @@ extension HistoryRun {
     }
   }
 
-  /// The same records as a value of its own.
+  /// The same records, copied out of the page.
   var recorded: RecordedChanges {
     var changes = RecordedChanges(kind, entityName: entityName, propertyNames: propertyNames, references: [])
     changes.references.reserveCapacity(count)
@@ -244,19 +247,19 @@ extension HistoryRun {
 
 /// A transaction as it lies in a page, or as a store has read it.
 package struct HistoryEntry: Sendable {
-  /// The length of 8 bytes, the date, two empty texts, and the least run.
+  /// The least length: the length of 8 bytes, the date, two empty texts, and the least run.
   static let minimumLength = 8 + 8 + 4 + 4 + HistoryRun.minimumLength
 
   let number: Int64
-  /// When it was saved, in seconds since 2001-01-01 00:00 UTC.
+  /// The time of the save, in seconds since 2001-01-01 00:00 UTC.
   let seconds: Double
   let author: String?
   let contextName: String?
-  /// What a page does not hold of who saved.
+  /// The parts of the save's origin that a page does not hold.
   private(set) var bundleID: String?
   private(set) var processID: String?
   let runs: [HistoryRun]
-  /// Where in its page it begins.
+  /// The offset in its page at which it begins.
   let start: Int
 
   init(_ transaction: RecordedTransaction) {
@@ -270,7 +273,7 @@ package struct HistoryEntry: Sendable {
     start = 0
   }
 
-  /// The same transaction as a value of its own.
+  /// The same transaction, copied out of the page.
   var recorded: RecordedTransaction {
     RecordedTransaction(
       number: number,
@@ -298,7 +301,7 @@ package struct HistoryEntry: Sendable {
     self.runs = runs
   }
 
-  /// Makes sure of what reading the transaction leaves alone: the names and tombstones of its records.
+  /// Checks the parts that reading the transaction skips: the references and tombstones of its records.
   func checkRecords() throws(HistoryFault) {
     for run in runs { try run.checkRecords() }
   }

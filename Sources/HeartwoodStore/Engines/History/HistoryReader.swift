@@ -8,7 +8,7 @@ package struct HistoryReader: Sendable {
   private let scopes: HistoryScopes
   private let path: String?
 
-  /// - Parameter scopes: those of the store, one for each entity.
+  /// - Parameter scopes: the object id scopes of the store, one for each entity.
   package init(_ history: any KeptHistory, storeID: UUID, scopes: [ObjectIDScope], path: String?) {
     self.history = history
     self.storeID = storeID
@@ -18,7 +18,7 @@ package struct HistoryReader: Sendable {
 }
 
 extension HistoryReader {
-  /// The transactions that `request` asks for, in order.
+  /// Returns the transactions that `request` asks for, in order.
   ///
   /// - Throws: ``PersistenceError/Code/historyTokenExpired``, ``PersistenceError/Code/fileCorrupt``,
   ///   ``PersistenceError/Code/modelIncompatible``.
@@ -36,13 +36,14 @@ extension HistoryReader {
     return transactions
   }
 
-  /// How many transactions `request` asks for. Where it asks for all after a token, nothing is read for it.
+  /// Returns the number of transactions that `request` asks for. If it asks for all after a token, this reads none of
+  /// them.
   package func count(_ request: PersistentHistoryChangeRequest) throws -> Int {
     guard request.isUnfiltered else { return try transactions(request).count }
     return try history.transactionCount(after: try startNumber(of: request))
   }
 
-  /// The number of the transaction behind which `request` begins.
+  /// Returns the number of the transaction after which `request` begins.
   private func startNumber(of request: PersistentHistoryChangeRequest) throws(PersistenceError) -> Int64 {
     guard case .token(let token) = request.start,
       let number = token.transactionNumber(forStoreWithIdentifier: storeID)
@@ -68,30 +69,30 @@ extension HistoryReader {
 
 // MARK: KeptHistory
 
-/// The history of a store as it was when it was asked for, wherever it is kept.
+/// The history of a store as it was when it was requested, wherever it is kept.
 package protocol KeptHistory: Sendable {
-  /// The number of the last transaction that is no longer kept; 0 if none was purged.
+  /// The number of the last transaction that was purged; 0 if none was.
   var purgedNumber: Int64 { get }
-  /// The number of the newest transaction, kept or not; 0 if there was none.
+  /// The number of the newest transaction, purged or not; 0 if there was none.
   var lastNumber: Int64 { get }
 
-  /// How many transactions are kept.
+  /// The number of transactions that are kept.
   var transactionCount: Int { get throws }
 
-  /// How many transactions there are after the one with a number.
+  /// Returns the number of transactions after the one with a number.
   func transactionCount(after number: Int64) throws -> Int
 
-  /// The transactions after the one with a number, in order.
+  /// Returns the transactions after the one with a number, in order.
   func entries(after number: Int64) throws -> [HistoryEntry]
 
-  /// The number of the last transaction of those that were saved before a date and that no later one stands before: what is behind
-  /// it stays.
+  /// Returns the number of the last transaction that was saved before a date and that has no later one before it. The
+  /// transactions after it stay.
   func lastNumber(beforeDate seconds: Double) throws -> Int64
 }
 
 extension KeptHistory {
-  /// The transactions after the last gap between their numbers as pages, which are of consecutive ones. What stands before a gap counts as
-  /// purged: a token that stands there expires.
+  /// Returns the transactions after the last gap between their numbers as pages, which hold consecutive ones. Those
+  /// before a gap count as purged: a token that refers to one of them expires.
   package func pages() throws -> StoreHistory {
     if let pages = self as? StoreHistory {
       try pages.verify()
@@ -102,11 +103,11 @@ extension KeptHistory {
 }
 
 extension StoreHistory {
-  /// The transactions after the last gap between their numbers; all before it count as purged.
+  /// Makes a history of the transactions after the last gap between their numbers; all before it count as purged.
   ///
-  /// - Parameter lastNumber: the number of the newest transaction, kept or not.
+  /// - Parameter lastNumber: the number of the newest transaction, purged or not.
   package init(_ transactions: [RecordedTransaction], lastNumber: Int64) throws(PersistenceError) {
-    // A page has no transactions without a change.
+    // A page contains no transactions without a change.
     let transactions = transactions.filter { !$0.changes.isEmpty }
     let first = transactions.indices.last { $0 > 0 && transactions[$0].number != transactions[$0 - 1].number + 1 } ?? 0
     let kept = transactions.last?.number == lastNumber ? transactions[first...] : []
@@ -118,22 +119,22 @@ extension StoreHistory {
 }
 
 extension StoreHistory: KeptHistory {
-  /// O(1): numbers have no gaps.
+  /// Returns the number of transactions after the one with a number. O(1): numbers have no gaps.
   package func transactionCount(after number: Int64) throws -> Int { Int(lastNumber - max(number, purgedNumber)) }
 }
 
 // MARK: The history of an open store
 
 extension PersistentStore {
-  /// A reader of the store's history, or nil where it keeps none.
+  /// Returns a reader of the store's history, or nil if it keeps none.
   package func historyReader() throws -> HistoryReader? {
     try engine.history().map { HistoryReader($0, storeID: identifier, scopes: engine.scopes, path: path) }
   }
 
-  /// A reader of the store's history.
+  /// Returns a reader of the store's history.
   ///
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where the type of store keeps none,
-  ///   ``PersistenceError/Code/historyNotTracked`` where this one does not.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if the type of store keeps none,
+  ///   ``PersistenceError/Code/historyNotTracked`` if this store does not.
   package func requiredHistoryReader() throws -> HistoryReader {
     if let reader = try historyReader() { return reader }
     try CapabilityCheck(typeDescription).checkHistory(path: path, recovery: "Convert it to a type that does.")
@@ -147,7 +148,7 @@ extension PersistentStore {
 }
 
 extension StoreEngine {
-  /// Forgets the transactions that were saved before a date, up to the first that was not.
+  /// Removes the transactions that were saved before a date, up to the first that was not.
   package func deleteHistory(before date: Date) throws {
     try deleteHistory { try $0.lastNumber(beforeDate: date.timeIntervalSinceReferenceDate) }
   }
@@ -155,7 +156,7 @@ extension StoreEngine {
 
 // MARK: HistoryCursor
 
-/// Reads a page of a history, whose bytes may be anything, and never past its end.
+/// Reads the bytes of a history page, which may be invalid, and never past the page's end.
 struct HistoryCursor: Sendable {
   let content: ByteSlice
   private(set) var position: Int
@@ -165,7 +166,7 @@ struct HistoryCursor: Sendable {
     self.init(content, in: 0..<content.count)
   }
 
-  /// - Parameter range: of the bytes of `content`.
+  /// - Parameter range: the range of the bytes in `content`.
   init(_ content: ByteSlice, in range: Range<Int>) {
     self.content = content
     self.position = range.lowerBound
@@ -191,7 +192,7 @@ struct HistoryCursor: Sendable {
     return content.unsafeBytes.loadUnaligned(fromByteOffset: place, as: Number.self)
   }
 
-  /// A length of 8 bytes, and a cursor over so many bytes, which this one skips.
+  /// Reads a length of 8 bytes, and returns a cursor over so many bytes, which this one skips.
   mutating func part() throws(HistoryFault) -> HistoryCursor {
     let place = position
     guard let length = Int(exactly: try number(UInt64.self)), length <= remainingCount else {
@@ -200,13 +201,13 @@ struct HistoryCursor: Sendable {
     return HistoryCursor(content, in: try skip(length))
   }
 
-  /// A length of 4 bytes and as many bytes.
+  /// Reads a length of 4 bytes and as many bytes.
   mutating func bytes() throws(HistoryFault) -> UnsafeRawBufferPointer {
     let length = Int(try number(UInt32.self))
     return UnsafeRawBufferPointer(rebasing: content.unsafeBytes[try skip(length)])
   }
 
-  /// A length of 4 bytes and as many bytes of UTF-8.
+  /// Reads a length of 4 bytes and as many bytes of UTF-8.
   mutating func text() throws(HistoryFault) -> String {
     let place = position
     guard let text = String(validating: try bytes(), as: UTF8.self) else {
@@ -215,13 +216,13 @@ struct HistoryCursor: Sendable {
     return text
   }
 
-  /// A text, or nil for one without a character.
+  /// Reads a text; nil for an empty one.
   mutating func optionalText() throws(HistoryFault) -> String? {
     let text = try text()
     return text.isEmpty ? nil : text
   }
 
-  /// A text that has a character.
+  /// Reads a text that must not be empty.
   mutating func name() throws(HistoryFault) -> String {
     let place = position
     if let name = try optionalText() { return name }
@@ -231,10 +232,10 @@ struct HistoryCursor: Sendable {
 
 // MARK: HistoryFault
 
-/// What is wrong with bytes that should be a page of a history, and where.
+/// A fault in bytes that should be a page of a history, and its offset.
 package struct HistoryFault: Error, Sendable {
   package let what: String
-  /// In the page.
+  /// The offset in the page.
   package let offset: Int
 
   init(_ what: String, at offset: Int) {

@@ -1,14 +1,14 @@
 import HeartwoodFoundation
 package import HeartwoodModel
 
-/// Tells what a save has done to the records of a store.
+/// Computes the changes that a save made to the records of a store.
 struct HistoryRecorder {
   /// The records before the save.
   let before: StoreContents
   /// The records after it.
   let after: StoreContents
 
-  /// What was done; empty if nothing was.
+  /// Returns the changes; empty if there were none.
   ///
   /// - Parameter insertedRows: the rows of the new records of each entity, by ordinal.
   func changes(_ changes: ChangeSet, insertedRows: [Int: RowRuns]) throws(PersistenceError) -> [RecordedChanges] {
@@ -39,7 +39,7 @@ struct HistoryRecorder {
     var last: (key: UpdateKey, place: Int)?
     for update in updates {
       let key = UpdateKey(entityName: update.objectID.entity.name, ordinals: update.values.map(\.ordinal).sorted())
-      // Neighbours are mostly alike.
+      // Neighbouring records mostly have the same key.
       let known = last?.key == key ? last?.place : places[key]
       let place = known ?? runs.count
       if known == nil {
@@ -102,7 +102,7 @@ struct HistoryRecorder {
 }
 
 extension EntityDescription {
-  /// The attributes whose values the history keeps of deleted records, by ordinal.
+  /// The ordinals of the attributes whose values the history keeps for deleted records.
   package var preservedOrdinals: [Int] {
     properties.indices.filter { ordinal in
       !properties[ordinal].isTransient && properties[ordinal].attribute?.preservesValueInHistoryOnDeletion ?? false
@@ -112,12 +112,12 @@ extension EntityDescription {
 
 // MARK: HistoryScopes
 
-/// What the object ids of a history are made with: the entities that it names, as the model of the store has them.
+/// The scopes for the object ids of a history: those of the entities that it names, as the model of the store has them.
 struct HistoryScopes {
   private let scopes: [String: ObjectIDScope]
   private let path: String?
 
-  /// - Parameter scopes: those of the store, one for each entity.
+  /// - Parameter scopes: the object id scopes of the store, one for each entity.
   init(_ scopes: [ObjectIDScope], path: String?) {
     self.scopes = Dictionary(scopes.map { ($0.entity.name, $0) }) { first, _ in first }
     self.path = path
@@ -136,7 +136,7 @@ struct HistoryScopes {
 
 // MARK: SaveOrigin
 
-/// Who saves, for the history.
+/// The origin of a save, for the history.
 package struct SaveOrigin: Sendable {
   var author: String?
   var contextName: String?
@@ -146,7 +146,7 @@ package struct SaveOrigin: Sendable {
     self.contextName = contextName
   }
 
-  /// A transaction of this process, to be recorded now.
+  /// Returns a transaction of this process, to be recorded now.
   func transaction(_ changes: [RecordedChanges]) -> RecordedTransaction {
     RecordedTransaction(
       date: Date(),

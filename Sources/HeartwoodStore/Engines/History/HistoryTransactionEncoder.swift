@@ -1,7 +1,7 @@
 package import HeartwoodFoundation
 package import HeartwoodModel
 
-/// Puts the bytes of a transaction together: its head, and then a run for all records of an entity to which the same was done.
+/// Encodes a transaction: its head, and then a run for all records of an entity that were changed in the same way.
 package final class HistoryTransactionEncoder {
   private static let lengthWidth = 8
   private let bytes = GrowableBytes(capacity: 128)
@@ -14,7 +14,7 @@ package final class HistoryTransactionEncoder {
     bytes.append(historyText: origin.contextName ?? "")
   }
 
-  /// The bytes of a transaction; nil if nothing was done in it.
+  /// Returns the bytes of a transaction; nil if it has no changes.
   static func bytes(of transaction: RecordedTransaction) -> ByteSlice? {
     let origin = SaveOrigin(author: transaction.author, contextName: transaction.contextName)
     let encoder = HistoryTransactionEncoder(date: transaction.date, origin: origin)
@@ -32,10 +32,10 @@ package final class HistoryTransactionEncoder {
     )
   }
 
-  /// Appends what was done to the records that the store calls `references`.
+  /// Appends the change of the records with these `references`.
   ///
   /// - Parameters:
-  ///   - properties: the names of those that were updated, or whose values are preserved.
+  ///   - properties: the names of the updated properties, or of those whose values are preserved.
   ///   - values: the preserved values of each deleted record, in the order of `properties`.
   package func append(
     _ kind: PersistentHistoryChange.ChangeType,
@@ -64,7 +64,7 @@ package final class HistoryTransactionEncoder {
     setLength(ofPartAt: start)
   }
 
-  /// The transaction; nil where nothing was done.
+  /// Returns the transaction; nil if it has no changes.
   package func sealed() -> ByteSlice? {
     if isEmpty { return nil }
     setLength(ofPartAt: 0)
@@ -101,9 +101,9 @@ package final class HistoryTransactionEncoder {
 
 // MARK: HistoryValueCoding
 
-/// A value of a tombstone as bytes: the number of its type, and what the type needs.
+/// Encodes a value of a tombstone: the number of its type, and then the bytes for a value of that type.
 enum HistoryValueCoding {
-  /// The numbers are those that a directory of the binary file has for the types of properties; 0 is no value.
+  /// The numbers that a directory of the binary file uses for the types of properties; 0 means no value.
   private enum Kind: UInt8 {
     case null = 0
     case integer = 3
@@ -118,7 +118,7 @@ enum HistoryValueCoding {
     case uri = 12
   }
 
-  /// Appends the value of an attribute; a relationship has none here.
+  /// Appends the value of an attribute; a relationship is encoded as no value.
   static func append(_ value: PropertyValue, to bytes: GrowableBytes) {
     func append(_ kind: Kind) { bytes.append(kind.rawValue) }
     switch value {
@@ -196,7 +196,7 @@ enum HistoryValueCoding {
 }
 
 extension GrowableBytes {
-  /// Appends a length of 4 bytes and `bytes`, which a store that holds them has kept below 4 GB.
+  /// Appends a length of 4 bytes and `bytes`. The store that holds them has made sure that they are less than 4 GB.
   func append(historyBytes bytes: UnsafeRawBufferPointer) {
     append(UInt32(truncatingIfNeeded: bytes.count))
     append(bytes)

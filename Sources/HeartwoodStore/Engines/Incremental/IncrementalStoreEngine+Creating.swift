@@ -3,10 +3,10 @@ import HeartwoodModel
 // MARK: New stores of old contents
 
 extension IncrementalStoreEngine {
-  /// Writes `contents` as a new store and opens it. A file is written beside its place, and moved there in one step; so is a store at a URL
-  /// that is to take the place of another.
+  /// Writes `contents` as a new store and opens it. A file is written beside its final path, and moved there in one
+  /// step; so is a store at a URL that is to replace another.
   ///
-  /// - Parameter expected: the file that must still stand at the place; nil means any.
+  /// - Parameter expected: the file that must still be at the place; nil means any.
   static func create(
     _ format: any IncrementalStoreFormat,
     contents: StoreContents,
@@ -38,24 +38,24 @@ extension IncrementalStoreEngine {
       setup: setup,
       fileSystem: fileSystem,
       contents: written.contents,
-      // From when the store was written until it was opened at its place, nobody has looked whether others save to it: the first use does, and
-      // holds all records against it. Marks of two connections cannot be compared.
+      // Between writing the store and opening it at its place, saves by other processes are not noticed: the first use
+      // checks for them, and compares all records. Marks of two connections cannot be compared.
       mark: setup.place == nil ? written.mark : nil,
       isWhole: true,
       hasRenamedRecords: written.isRenamed
     )
   }
 
-  /// What a new store has.
+  /// The result of writing a new store.
   private struct Written {
     let contents: StoreContents
-    /// The store's mark when it had got them.
+    /// The store's mark after the save.
     let mark: UInt64
     /// Whether the records got other references.
     let isRenamed: Bool
   }
 
-  /// Makes `store` and saves all records in it, under references that it can give.
+  /// Creates `store` and saves all records in it, under references that it can use.
   private static func write(
     _ contents: StoreContents,
     to store: any IncrementalStore,
@@ -99,7 +99,7 @@ extension IncrementalStoreEngine {
 }
 
 extension NodeTable {
-  /// The records that have not been deleted, in groups without holes.
+  /// Returns the records that have not been deleted, in groups without holes.
   fileprivate func liveGroups() throws(PersistenceError) -> [RowGroup] {
     if groups.allSatisfy({ $0.liveness == nil }) { return groups }
     let builder = TableBuilder(entity: entity)

@@ -2,12 +2,12 @@ import Dispatch
 import HeartwoodModel
 import Synchronization
 
-// What was read is forgotten when it takes too much memory and nobody holds most of it, and when others have saved and too much is known to be
-// compared. Tables begin a new epoch then: records are read again when they are used, into other rows, and whoever has rows of the former epoch
-// finds the records by their references.
+// Records are forgotten if they take too much memory and most of them are not held by contexts, and if other processes
+// have saved and too many records are known to be compared. Tables begin a new epoch then: records are read again when
+// they are used, into other rows, and code that has rows of the former epoch finds the records by their references.
 
 extension IncrementalStoreEngine.State {
-  /// Lets no record be known.
+  /// Forgets all records.
   mutating func forgetRecords(of setup: StoreSetup) {
     let epoch = NodeTable.newEpoch()
     whole = Set(setup.model.entities.map(\.ordinal))
@@ -18,19 +18,19 @@ extension IncrementalStoreEngine.State {
     nextLook = 0
   }
 
-  /// How many records are known. O(entities).
+  /// The number of known records. O(entities).
   var knownCount: Int { contents.count }
 }
 
 extension NodeTable {
-  /// A table of which nothing has been read yet.
+  /// Makes a table of which nothing has been read yet.
   fileprivate init(unread entity: EntityDescription, epoch: UInt64) {
     self.init(entity: entity)
     self.epoch = epoch
     beginOrderByNumber()
   }
 
-  /// Lets go of tables on another thread: it takes the system some milliseconds to take back a hundred megabytes.
+  /// Releases tables on another thread: the system needs some milliseconds to reclaim a hundred megabytes.
   package static func release(_ tables: [NodeTable]) {
     DispatchQueue.global(qos: .utility).async { withExtendedLifetime(tables) {} }
   }
@@ -55,7 +55,7 @@ extension IncrementalStoreEngine {
     let hasForgotten = turn.having {
       let heldCount = held.count
       return forget(for: .reading) { state in
-        // What is held would be read again at once.
+        // Records that are held would be read again at once.
         let isWorthIt = evenHeld || state.knownCount > 4 * heldCount
         if !isWorthIt { state.nextLook = 2 * state.knownCount }
         return isWorthIt
@@ -64,9 +64,9 @@ extension IncrementalStoreEngine {
     if hasForgotten { uniqueness.withLock { $0 = UniquenessCheck(setup.model) } }
   }
 
-  /// Lets no record be known if nobody relies on rows and `condition` holds.
+  /// Forgets all records if nothing relies on their rows and `condition` holds.
   ///
-  /// - Returns: whether all was forgotten.
+  /// - Returns: whether all records were forgotten.
   func forget(for purpose: RowKeepers.Purpose, if condition: (inout State) -> Bool = { _ in true }) -> Bool {
     let former = state.withLock { state -> [NodeTable]? in
       guard state.keepers.allowForgetting(for: purpose), condition(&state) else { return nil }
@@ -97,7 +97,7 @@ extension IncrementalStoreEngine {
   }
 }
 
-/// Lets the records of a store stay in their rows as long as it is held, whatever others save.
+/// Keeps the records of a store in their rows as long as it is held, whatever other processes save.
 package final class RowKeeper: Sendable {
   private let end: @Sendable () -> Void
 
@@ -108,20 +108,20 @@ package final class RowKeeper: Sendable {
   deinit { end() }
 }
 
-/// A save that was made of rows that are no longer the records': others have saved, and what was read was forgotten. Nothing was saved; made anew,
-/// the save may succeed.
+/// A save that uses rows which are no longer those of the records: other processes have saved, and the records were
+/// forgotten. Nothing was saved; if the save is made anew, it may succeed.
 package struct RecordsHaveMoved: Error {}
 
-/// Who relies on records staying in their rows.
+/// Counts what relies on records staying in their rows.
 struct RowKeepers {
-  /// Who wants to have all forgotten.
+  /// The reason for forgetting all records.
   enum Purpose {
     case reading
     /// The save that is under way.
     case saving
   }
 
-  /// How many ``RowKeeper``s there are.
+  /// The number of ``RowKeeper`` objects.
   var count = 0
   /// Whether a save is under way: once it has begun to change records, it relies on their rows.
   var isSaving = false
@@ -131,16 +131,16 @@ struct RowKeepers {
 
 // MARK: HeldRecords
 
-/// How many objects contexts hold of the records of a store.
+/// Counts the objects that contexts hold for the records of a store.
 package final class HeldRecords: Sendable {
   private let counts = Mutex<[ObjectIdentifier: Int]>([:])
 
   init() {}
 
-  /// How many there are in all. O(holders).
+  /// The number of all held objects. O(holders).
   var count: Int { counts.withLock { $0.values.reduce(0, +) } }
 
-  /// Notes how many `holder` has.
+  /// Sets the number of objects that `holder` has.
   package func note(_ count: Int, by holder: ObjectIdentifier) {
     counts.withLock { $0[holder] = count == 0 ? nil : count }
   }

@@ -1,7 +1,7 @@
 import HeartwoodFoundation
 import HeartwoodModel
 
-// The store keeps the history. The engine tells it what each save did, within the save.
+// The store keeps the history. The engine reports the changes of each save to it, within the save.
 
 extension IncrementalStoreEngine {
   /// The store, if its type keeps histories and this one may have one.
@@ -9,7 +9,7 @@ extension IncrementalStoreEngine {
     typeDescription.capabilities.supports(.history) ? store as? any HistoryKeepingStore : nil
   }
 
-  /// Refuses to track the history of a store that declares one and does not keep it.
+  /// Refuses to track the history of a store that declares support for one and does not conform to the protocol.
   static func checkKeepsHistory(
     _ store: any IncrementalStore,
     _ type: StoreType,
@@ -42,7 +42,7 @@ extension IncrementalStoreEngine {
     try using { try store.saving { try store.deleteHistory(through: number) } }
   }
 
-  /// Calls `body`, which reads the history, as of one moment; nil if the type of store keeps none.
+  /// Calls `body`, which reads the history as of one moment; nil if the type of store keeps none.
   fileprivate func readingHistory<Result>(_ body: (any HistoryKeepingStore) throws -> Result) throws -> Result? {
     guard let store = historyStore else { return nil }
     return try usingForReading { try store.reading { try body(store) } }
@@ -52,7 +52,8 @@ extension IncrementalStoreEngine {
 // MARK: Recording
 
 extension IncrementalStoreEngine {
-  /// Records what a save has done, if the store keeps a history or is to keep one from now on. Called within a call that saves.
+  /// Records the changes of a save, if the store keeps a history or is to keep one from now on. Must be called within a
+  /// call that saves.
   func record(_ applied: AppliedChanges, over before: StoreContents, _ origin: SaveOrigin) throws {
     try record(origin) {
       try HistoryRecorder(before: before, after: applied.contents).changes(
@@ -62,8 +63,8 @@ extension IncrementalStoreEngine {
     }
   }
 
-  /// Whether what is saved now has to be recorded. A store goes on with its history whether or not the options ask for one: a save that
-  /// were not in it would be lost on those who follow it.
+  /// Returns whether what is saved now has to be recorded. A store continues its history whether or not the options ask
+  /// for one: readers of the history would miss a save that is not in it.
   func recordsHistory() throws -> Bool {
     guard let store = historyStore else { return false }
     if tracksHistory { return true }
@@ -79,12 +80,12 @@ extension IncrementalStoreEngine {
 
   /// Records what a store itself has done to many records.
   ///
-  /// - Parameter done: with all references.
+  /// - Parameter done: the result of the batch, with all references.
   func record(_ batch: RecordBatch, _ done: RecordBatchResult, _ origin: SaveOrigin) throws {
     try record(origin) {
       let entities = setup.model.entities
       let unlinked = done.unlinked.map { link in
-        // Records that are gone were not updated.
+        // Deleted records count as deleted only, and not as updated.
         let gone = Set(done.references[link.entityOrdinal] ?? [])
         return RecordedChanges(
           .update,
@@ -115,7 +116,8 @@ extension IncrementalStoreEngine {
 // MARK: Taking along
 
 extension StoreManager {
-  /// Begins a history in a store that is to go on with the numbers of another one's, if its type keeps histories and the options do not leave it out.
+  /// Begins a history in a store that continues the numbers of another store's, if its type keeps histories and the
+  /// options do not leave it out.
   package func beginHistory(after number: Int64, _ request: Request) throws {
     let store = try open(request)
     defer { _ = store.engine.close(unlessSavedSince: nil) }
@@ -131,9 +133,9 @@ extension IncrementalStoreEngine {
 }
 
 extension IncrementalStore {
-  /// Keeps the history that a new store has from the one that it is made of.
+  /// Keeps the history that a new store takes over from the store that it is made from.
   ///
-  /// - Parameter rename: the names that records have in the new store.
+  /// - Parameter rename: the references that records have in the new store.
   func takeOver(
     _ history: StoreHistory,
     _ context: PersistenceError.Context,
@@ -160,7 +162,7 @@ extension IncrementalStore {
   }
 }
 
-/// The names that the records in a history have in a store that cannot call them as they were called. Records that are gone get names,
+/// The references of the records in a history in a store that cannot use the old ones. Deleted records get references
 /// too, so that no other record has one of theirs.
 struct HistoryRenaming {
   private var names: [String: [ReferenceID: ReferenceID]] = [:]
@@ -170,7 +172,7 @@ struct HistoryRenaming {
   /// - Parameters:
   ///   - old: the records.
   ///   - new: the same records in the same rows, under other references.
-  ///   - newReferences: gives references to as many records of an entity as it is asked for.
+  ///   - newReferences: returns references for as many records of an entity as it is asked for.
   init(
     from old: StoreContents,
     to new: StoreContents,
@@ -200,7 +202,7 @@ struct HistoryRenaming {
 
 // MARK: IncrementalHistory
 
-/// The history that an incremental store keeps, which is read when it is asked for.
+/// The history that an incremental store keeps, read on demand.
 private struct IncrementalHistory: KeptHistory {
   let engine: IncrementalStoreEngine
   let extent: HistoryExtent

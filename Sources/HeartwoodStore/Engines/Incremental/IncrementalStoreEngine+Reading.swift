@@ -1,8 +1,9 @@
 package import HeartwoodModel
 import Synchronization
 
-// Records are read as they are needed: those that have certain references, those that a fetch finds, or all of an entity. They come
-// behind the ones that are in the tables, which are all of one moment: what others have saved is taken before anything more is read.
+// Records are read as they are needed: those with certain references, those that a fetch finds, or all of an entity.
+// They are added after the ones in the tables. All are of one moment: changes that other processes have saved are read
+// before any further records.
 
 extension IncrementalStoreEngine {
   package var readsAsNeeded: Bool { true }
@@ -10,7 +11,7 @@ extension IncrementalStoreEngine {
   package func table(of entity: EntityDescription) throws -> NodeTable {
     if let table = wholeTable(of: entity) { return table }
     return try readingMore {
-      // Who used the store before may have read it.
+      // The thread that used the store before may have read it.
       if let table = wholeTable(of: entity) { return table }
       try readAll([entity])
       return state.withLock { $0.contents.tables[entity.ordinal] }
@@ -18,7 +19,7 @@ extension IncrementalStoreEngine {
   }
 
   package func contents(withUnreadable: Bool) throws -> StoreContents {
-    // Also where all was read: others may have saved since.
+    // This happens even if all was read: other processes may have saved since.
     let contents = try readingMore {
       let unread = state.withLock { unreadEntities($0) }
       if !unread.isEmpty { try readAll(unread) }
@@ -110,18 +111,18 @@ extension IncrementalStoreEngine {
 // MARK: Reading more
 
 extension IncrementalStoreEngine {
-  /// Calls `body`, which uses the store, while nobody else does.
+  /// Calls `body`, which uses the store, while no other thread does.
   func using<Result>(_ body: () throws -> Result) throws -> Result {
     try writing.having { try havingTurn(body) }
   }
 
-  /// Calls `body`, which reads from the store, while nobody else uses it but a save that waits for the disk. It sees all as it was before that,
-  /// or after it.
+  /// Calls `body`, which reads from the store, while no other thread uses it except a save that waits for the disk. It
+  /// sees all records as they were before that save, or after it.
   func usingForReading<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try havingTurn(body)
     } catch let error where error.tellsOfVisibleSave {
-      // The save is on the disk, and about to be taken note of.
+      // The save is on the disk, and about to be taken into account.
       return try using(body)
     }
   }
@@ -133,7 +134,7 @@ extension IncrementalStoreEngine {
     }
   }
 
-  /// Calls `body`, which reads records, once those that are known are as the store has them at the same moment.
+  /// Calls `body`, which reads records, after bringing the known ones to the state of the store at the same moment.
   private func readingMore<Result>(_ body: () throws -> Result) throws -> Result {
     try usingForReading {
       let before = state.withLock { $0 }
@@ -149,14 +150,16 @@ extension IncrementalStoreEngine {
     }
   }
 
-  /// Lets nothing be known that was read while the store failed: it may be of several moments. What was renewed before is of one.
+  /// Forgets all that was read while the store failed: it may be of several moments. Records that were renewed before
+  /// are of one.
   private func forgetWhatWasRead(since before: State) {
     state.withLock { state in
       if state.mark == before.mark { (state.contents.tables, state.whole) = (before.contents.tables, before.whole) }
     }
   }
 
-  /// Reads those of the records that are not known yet. Where these are most of them, all are read, which is quicker.
+  /// Reads those of the records that are not known yet. If these are most of the entity's records, reads all, which is
+  /// faster.
   @discardableResult
   func readMissing(_ references: [ReferenceID], of entity: EntityDescription) throws -> NodeTable {
     var (table, isWhole) = try knownTable(of: entity)
@@ -170,7 +173,7 @@ extension IncrementalStoreEngine {
       return state.withLock { $0.contents.tables[entity.ordinal] }
     }
     let read = try load { try store.load(missing, of: entity, into: $0) }
-    // Those that are known already would be there twice.
+    // Records that are known already would be there twice.
     guard read.tables[entity.ordinal].count <= missing.count else { throw tooMany(missing.count, entity) }
     table.insert(read.tables[entity.ordinal].groups, fillingGroupsBelow: Self.groupSize(inTableOf: table.count))
     let result = table
@@ -187,11 +190,11 @@ extension IncrementalStoreEngine {
     )
   }
 
-  /// So many are read one by one, whatever their part of all.
+  /// Up to this number, records are read one by one, whatever their share of all.
   static let fewRecords = 256
 
-  /// A group with fewer rows is filled up by what is read next: so few that it is cheap to read records one by one, and so many that a table
-  /// never has all groups that it can have.
+  /// Returns the number of rows below which a group is filled up by the next reads: small enough that reading records
+  /// one by one is cheap, and large enough that a table never reaches the greatest number of groups.
   package static func groupSize(inTableOf count: Int) -> Int { min(max(fewRecords, count / 4096), RowID.rowsPerGroup) }
 
   /// Reads all records of entities.
@@ -229,8 +232,9 @@ extension IncrementalStoreEngine {
     }
   }
 
-  /// Takes what others have saved since the records were read, in what the store lets be one moment. Records stay in their rows, unless there are
-  /// too many to be read again at once: then all are forgotten, if nobody relies on their rows.
+  /// Reads what other processes have saved since the records were read. Must be called while the store shows one
+  /// moment. Records stay in their rows, unless there are too many to be read again at once: then all are forgotten, if
+  /// nothing relies on their rows.
   func renewIfNeeded(for purpose: RowKeepers.Purpose = .reading) throws {
     let mark = try store.dataVersion()
     let before = state.withLock { $0 }
@@ -257,7 +261,7 @@ extension IncrementalStoreEngine {
     state.withLock { $0.remoteChanges.take() }
   }
 
-  /// The known records, those of some entities as the store has them now, and what has become of these.
+  /// Returns the known records, with those of some entities as the store has them now, and what has changed in these.
   func renewedTables(
     _ before: State,
     of entities: [EntityDescription]
@@ -287,7 +291,7 @@ extension IncrementalStoreEngine {
 }
 
 extension IncrementalStoreEngine.State {
-  /// Takes note that what is known is of the moment of `mark`, up to which others have made `changes`.
+  /// Notes that the known records are of the moment of `mark`, up to which other processes have made `changes`.
   fileprivate mutating func noteRenewal(_ mark: UInt64, _ metadata: StoreMetadata, _ changes: RemoteChanges) {
     self.mark = mark
     if !hasUnsavedMetadata { contents.metadata = metadata }
@@ -298,7 +302,7 @@ extension IncrementalStoreEngine.State {
 }
 
 extension RemoteChanges {
-  /// Nobody has looked which.
+  /// Changes of which the records are not known.
   fileprivate static var unknown: RemoteChanges {
     var changes = RemoteChanges()
     (changes.mayHaveMore, changes.mayBeAny) = (true, true)
@@ -307,7 +311,7 @@ extension RemoteChanges {
 }
 
 extension Error {
-  /// Whether a store would show a save that is not taken note of yet.
+  /// Whether a read from the store would show a save that is not taken into account yet.
   fileprivate var tellsOfVisibleSave: Bool {
     self is SaveIsVisible || (self as? PersistenceError)?.underlyingError is SaveIsVisible
   }
@@ -316,10 +320,10 @@ extension Error {
 // MARK: What a save looks at
 
 extension IncrementalStoreEngine {
-  /// Reads the records that changes are of, where these were not read from here.
+  /// Reads the records that `changes` depend on and that have not been read by this engine.
   func read(whatMattersTo changes: ChangeSet) throws {
     for (name, references) in changes.recordReferences {
-      // What is of no entity of the store is found out when the changes are made.
+      // Records of entities that are not the store's are found when the changes are made.
       guard let entity = setup.entities.first(where: { $0.name == name }) else { continue }
       try readMissing(references, of: entity)
     }
@@ -328,10 +332,10 @@ extension IncrementalStoreEngine {
 
 // MARK: Narrowing
 
-// What a store cannot test is tested on the records that pass what it can.
+// Conditions that a store cannot test are tested in memory, on the records that pass those that it can.
 
 extension IncrementalStoreEngine {
-  /// What is found among the records that the store has narrowed a fetch to; nil where it cannot narrow it.
+  /// Returns the results among the records to which the store has narrowed a fetch; nil if it cannot narrow it.
   func findAmongCandidates(_ fetch: RecordFetch) throws -> FoundRecords? {
     guard let narrowed = try narrowed(fetch), let references = try store.fetch(narrowed.part) else { return nil }
     let tables = try tables(of: references, reading: narrowed.survey(fetch), fetch.entity)
@@ -346,8 +350,8 @@ extension IncrementalStoreEngine {
     return FoundRecords(rows: Array(rows.dropFirst(fetch.offset).prefix(fetch.limit ?? .max)), table: table)
   }
 
-  /// The part of a fetch that the store can answer; nil if it can answer none of the conditions, or if the rest cannot be evaluated on the
-  /// records that are read for it.
+  /// Returns the part of a fetch that the store can answer; nil if it can answer none of the conditions, or if the rest
+  /// cannot be evaluated on the records that are read for it.
   private func narrowed(_ fetch: RecordFetch) throws -> NarrowedFetch? {
     var (answered, rest): ([RecordFetch], [CompiledPredicate]) = ([], [])
     for part in fetch.conjuncts {
@@ -367,7 +371,7 @@ extension IncrementalStoreEngine {
     return narrowed.survey(fetch).isOpaque ? nil : narrowed
   }
 
-  /// The tables with the records of `references` and what is looked at from them.
+  /// Returns the tables with the records of `references` and those that the conditions follow relationships to.
   private func tables(
     of references: [ReferenceID],
     reading survey: DependencySurvey,
@@ -378,7 +382,7 @@ extension IncrementalStoreEngine {
     return reading.tables
   }
 
-  /// How such a fetch is answered.
+  /// Returns the plan for such a fetch.
   func candidatePlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? {
     guard let narrowed = try narrowed(fetch), let lines = try store.queryPlan(narrowed.part) else { return nil }
     let (known, _) = try knownTable(of: fetch.entity)
@@ -395,21 +399,21 @@ extension IncrementalStoreEngine {
 
 /// The part of a fetch that a store can answer, and the rest of it.
 private struct NarrowedFetch {
-  /// Finds all records that are meant, and others, without the limits of the fetch.
+  /// A fetch that finds all matching records, and others, without the limits of the original fetch.
   let part: RecordFetch
   /// The conditions that the store cannot test; nil if it tests all of them.
   let rest: CompiledPredicate?
   /// Whether the records come in the order of the fetch.
   let isSorted: Bool
 
-  /// What is looked at in memory.
+  /// Returns what has to be read to test the rest in memory.
   func survey(_ fetch: RecordFetch) -> DependencySurvey {
     DependencySurvey(rest, isSorted ? [] : fetch.compiledSorts.map(\.expression))
   }
 }
 
 extension QueryTables {
-  /// Rows of an entity in another order; those that it leaves alike stay as they are.
+  /// Returns rows of an entity in another order; rows that compare as equal keep theirs.
   fileprivate func sorted(_ rows: [RowID], by sorts: [CompiledSort], entityOrdinal: Int) -> [RowID] {
     if sorts.isEmpty { return rows }
     let values = values(sorts.map(\.expression), of: rows, entityOrdinal: entityOrdinal)

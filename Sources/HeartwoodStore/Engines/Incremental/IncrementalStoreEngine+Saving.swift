@@ -1,11 +1,11 @@
 import HeartwoodModel
 import Synchronization
 
-// A database keeps a relationship and its inverse as one thing. A context that has read only one of the two records lately changes one side
-// alone, and the other comes along in the file: then both are read again.
+// A database stores a relationship and its inverse as one thing. A context that has read only one of the two records
+// lately changes one side alone, and the other one changes with it in the file: then both are read again.
 
 extension IncrementalStoreEngine {
-  /// Lets records be as the store has them where the two sides of a relationship disagree after a save.
+  /// Updates records to the state of the store if the two sides of a relationship disagree after a save.
   func settleInverses(_ applied: inout AppliedChanges, before: StoreContents) throws {
     guard store.storesInversesOnce else { return }
     var survey = InverseSurvey(applied, before: before)
@@ -20,8 +20,8 @@ extension IncrementalStoreEngine {
   }
 }
 
-/// Looks for records that one side of a relationship leads to and the other does not, among those that a save changes and those that they
-/// led or lead to.
+/// Finds links that only one side of a relationship has, among the records that a save changes and those that they
+/// referred or refer to.
 private struct InverseSurvey {
   private struct Place: Hashable {
     let entityOrdinal: Int
@@ -33,7 +33,7 @@ private struct InverseSurvey {
   private let insertedRows: [Int: RowRuns]
   private let before: StoreContents
   private let after: StoreContents
-  /// What to-many relationships lead to, as far as it has been asked for.
+  /// The destinations of to-many relationships, as far as they were needed.
   private var members: [Place: Set<ManagedObjectID>] = [:]
   private var found: [Int: Set<ReferenceID>] = [:]
 
@@ -44,7 +44,7 @@ private struct InverseSurvey {
     after = applied.contents
   }
 
-  /// The references of the records, by the ordinal of their entity.
+  /// Returns the references of the records whose sides disagree, by the ordinal of their entity.
   mutating func disagreeing() throws(PersistenceError) -> [Int: [ReferenceID]] {
     for update in changes.updates { try look(at: update) }
     for deletion in changes.deletions {
@@ -52,7 +52,7 @@ private struct InverseSurvey {
     }
     for insertion in changes.insertions {
       let entity = insertion.entity
-      // New records that nothing leads from are many, and have nothing to disagree about.
+      // New records without links are many, and have nothing to disagree about.
       let groups = insertion.groups
       let ordinals = entity.sidedOrdinals.filter { ordinal in groups.contains { $0.columns[ordinal].hasLinks } }
       if ordinals.isEmpty { continue }
@@ -79,7 +79,7 @@ private struct InverseSurvey {
       guard let inverse = entity.relationshipTargets[ordinal]?.inverseOrdinal else { continue }
       let (old, new) = (before.ids(row, of: entity, at: ordinal), after.ids(row, of: entity, at: ordinal))
       for other in old.symmetricDifference(new) {
-        // What is not known may be gone.
+        // A record that is not known may be deleted.
         let leadsBack = try leads(other, at: inverse, to: id)
         if leadsBack == new.contains(other) || leadsBack == nil && !new.contains(other) { continue }
         found[entity.ordinal, default: []].insert(id.reference)
@@ -88,7 +88,7 @@ private struct InverseSurvey {
     }
   }
 
-  /// Whether a relationship of a record leads to `id`; nil where the record is not known, or gone.
+  /// Returns whether a relationship of a record refers to `id`; nil if the record is not known, or deleted.
   private mutating func leads(
     _ other: ManagedObjectID,
     at ordinal: Int,
@@ -105,14 +105,14 @@ private struct InverseSurvey {
 }
 
 extension EntityDescription {
-  /// The relationships that stores keep and that have an inverse.
+  /// The ordinals of the stored relationships that have an inverse.
   fileprivate var sidedOrdinals: [Int] {
     relationshipTargets.indices.filter { relationshipTargets[$0]?.inverseOrdinal != nil && !traits[$0].isTransient }
   }
 }
 
 extension RecordColumn {
-  /// Whether a relationship leads anywhere from any of the rows. O(rows / 64).
+  /// Whether a relationship of any of the rows has a link. O(rows / 64).
   fileprivate var hasLinks: Bool {
     if kind == .toMany { return references.map { $0.count > 0 } ?? false }
     return validity.map { $0.setBitCount(rowCount) > 0 } ?? (rowCount > 0)
@@ -120,7 +120,7 @@ extension RecordColumn {
 }
 
 extension StoreContents {
-  /// What a relationship of a record leads to; nothing where there is no such record.
+  /// Returns the destinations of a relationship of a record; empty if there is no such record.
   fileprivate func ids(_ row: RowID, of entity: EntityDescription, at ordinal: Int) -> Set<ManagedObjectID> {
     let table = tables[entity.ordinal]
     guard row.group < table.groups.count, row.row < table.groups[row.group].rowCount, table.isLive(row) else {
@@ -132,12 +132,13 @@ extension StoreContents {
 
 // MARK: Uniqueness
 
-// Only those records are read that have the values which a save gives to others, where the store finds them: mostly there are none.
+// If the store can find them, only the records are read that have the values which a save gives to others: mostly there
+// are none.
 
 extension IncrementalStoreEngine {
-  /// Records that have, or had before the save, values which must be unique and which changed records get.
+  /// Records that have, or had before the save, values that must be unique and that the save gives to other records.
   struct Rivals {
-    /// By place among the constraints; none for a constraint of which all records are known.
+    /// By place among the constraints; none for a constraint for which all records are known.
     var rows: [Int: [UniqueRow]] = [:]
     /// Whether records were read that were not known when the changes were applied.
     var hasReadMore = false
@@ -164,10 +165,11 @@ extension IncrementalStoreEngine {
     state.withLock { $0.contents.tables[entity.ordinal].count }
   }
 
-  /// So many values are asked for at once.
+  /// The number of values that are fetched at once.
   private static let keysPerFetch = 200
 
-  /// The records that have one of `keys`; nil where the store does not find them, or it would take longer than to read all.
+  /// Returns the records that have one of `keys`; nil if the store cannot find them, or if that would take longer than
+  /// reading all.
   private func findRows(
     having keys: Set<[PropertyValue]>,
     _ constraint: UniqueConstraint,
@@ -192,7 +194,7 @@ extension IncrementalStoreEngine {
 }
 
 extension UniqueConstraint {
-  /// That a record has one of `keys`.
+  /// Returns a predicate for the records that have one of `keys`.
   fileprivate func predicate(_ keys: ArraySlice<[PropertyValue]>) -> FetchPredicate {
     if names.count == 1 {
       let values = keys.compactMap { $0.first.map(FetchExpression.constant) }
@@ -209,14 +211,14 @@ extension UniqueConstraint {
 // MARK: Batches
 
 extension IncrementalStoreEngine {
-  /// Nothing was done: the records go through memory.
+  /// The store did nothing: the records have to go through memory.
   private struct Declined: Error {}
 
   package func execute(_ batch: RecordBatch, origin: SaveOrigin) throws -> RecordBatchResult? {
     guard canLeave(batch) else { return nil }
     try checkPlace()
     return try using {
-      // The store may make another error of ours.
+      // The store may replace the error with one of its own.
       var isDeclined = false
       do {
         let (done, tables, mark) = try store.saving {
@@ -234,7 +236,7 @@ extension IncrementalStoreEngine {
         take(tables, mark)
         return done
       } catch let error {
-        // Where nothing is to be changed, it does not matter that nothing can be.
+        // A batch that changes nothing is not refused for changing a store that is read only.
         let isRefused = (error as? PersistenceError)?.code == .storeReadOnly
         guard isDeclined || isRefused else { throw error }
         return nil
@@ -251,8 +253,8 @@ extension IncrementalStoreEngine {
     saves.advance()
   }
 
-  /// Whether a batch may be left to the store: the records have not all been read, for then it is quicker to write those that change, and nothing
-  /// else is to be saved with them.
+  /// Returns whether the store may execute a batch itself: not if all records have been read, because then it is faster
+  /// to write those that change, and not if anything else is to be saved with them.
   private func canLeave(_ batch: RecordBatch) -> Bool {
     if setup.isReadOnly { return false }
     return state.withLock { state in
@@ -261,7 +263,8 @@ extension IncrementalStoreEngine {
     }
   }
 
-  /// The known records as the store has them after a batch: those of its entities are read again, and those that their relationships lead to.
+  /// Returns the known records as the store has them after a batch: those of its entities are read again, and so are
+  /// those that their relationships refer to.
   private func knownTables(after batch: RecordBatch) throws -> [NodeTable] {
     var touched = Set(batch.records.map(\.entity.ordinal))
     if case .delete = batch.action {
@@ -275,10 +278,10 @@ extension IncrementalStoreEngine {
 }
 
 extension RecordBatch {
-  /// The same, with the references of the records to be told.
+  /// The same batch, with the references of the records as part of its result.
   fileprivate var tellingReferences: RecordBatch { RecordBatch(action, of: records, needsReferences: true) }
 
-  /// Whether it deletes records of which the history is to keep values: these have to be read.
+  /// Whether it deletes records of which the history keeps values: these have to be read.
   fileprivate var forgetsPreservedValues: Bool {
     if case .update = action { return false }
     return records.contains { !$0.entity.preservedOrdinals.isEmpty }

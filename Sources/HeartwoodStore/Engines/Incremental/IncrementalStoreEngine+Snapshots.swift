@@ -1,8 +1,9 @@
 import HeartwoodModel
 import Synchronization
 
-// A context that stays at a version of the records reads it from a snapshot, if the store can keep one: a store of its own, with tables of its own,
-// in which records have rows of their own. Nothing is read for it but what is used.
+// A context that stays at a version of the records reads it from a snapshot, if the store can keep one: a store of its
+// own, with tables of its own, in which records have rows of their own. Only the records that are used are read from
+// it.
 
 extension IncrementalStoreEngine {
   package func snapshot() throws -> PersistentStore? {
@@ -35,13 +36,13 @@ extension IncrementalStoreEngine {
       }
       return PersistentStore(engine: engine, setup: setup, typeDescription: typeDescription)
     } catch {
-      // Nobody else lets go of what the snapshot holds.
+      // No other code disconnects the store of the snapshot.
       snapshot.disconnect()
       throw error
     }
   }
 
-  /// Lets go of the file: whoever has a snapshot can read no more of it than is known.
+  /// Closes the file: code that has a snapshot can then use only the records that are already known.
   func closeSnapshots() {
     let engines = snapshots.withLock { snapshots in
       defer { snapshots = [] }
@@ -51,7 +52,7 @@ extension IncrementalStoreEngine {
   }
 }
 
-/// A snapshot that lives as long as somebody else has it.
+/// A weak reference to a snapshot.
 struct WeakSnapshot: Sendable {
   private(set) weak var engine: IncrementalStoreEngine?
 }

@@ -7,26 +7,26 @@ package final class IncrementalStoreEngine: StoreEngine {
   struct State: EngineState {
     /// The records that have been read so far. All are of one moment.
     var contents: StoreContents
-    /// The entities, by ordinal, of which all records have been read. Of abstract ones, and of those that the store does not keep, there
-    /// are none.
+    /// The entities, by ordinal, of which all records have been read. Abstract entities, and those that the store does
+    /// not keep, count as read.
     var whole: Set<Int> = []
-    /// The store's mark when the records were read; nil where nobody knows whether others have saved since.
+    /// The store's mark when the records were read; nil if it is unknown whether other processes have saved since.
     var mark: UInt64?
     var hasUnsavedMetadata = false
-    /// What others have saved since it was last asked for; nil where they have not.
+    /// What other processes have saved since this was last taken; nil if they have not saved.
     var remoteChanges: RemoteChanges?
-    /// Who relies on records staying in their rows.
+    /// What relies on records staying in their rows.
     var keepers = RowKeepers()
-    /// So many records may be known before it is looked again how much memory they take.
+    /// The number of known records at which their memory is measured next.
     var nextLook = 0
   }
 
-  /// What may be asked of the store.
+  /// The state of the engine.
   enum Usage {
     case open
-    /// Nothing, but whoever closed it if a save was the last may open it again.
+    /// Refuses all calls, but can be reopened by the code that closed it on the condition that it was not saved since.
     case closed
-    /// Nothing any more.
+    /// Refuses all calls for good.
     case disconnected
   }
 
@@ -34,17 +34,17 @@ package final class IncrementalStoreEngine: StoreEngine {
   let typeDescription: StoreTypeDescription
   let setup: StoreSetup
   let fileSystem: any FileSystem
-  /// The file that the store was opened from, in whatever state.
+  /// The identity of the file that the store was opened from, in any state of its content.
   private let file: FileIdentity?
   let state: Mutex<State>
   let uniqueness: Mutex<UniquenessCheck>
-  /// Held by who changes the store, from the beginning to the end. Who holds the turn takes it no more.
+  /// Taken for the whole of each change of the store. A thread that has `turn` must not take this one.
   let writing = StoreTurn()
-  /// Had by who uses the store, which happens one call at a time.
+  /// Taken for each call of the store, which happen one at a time.
   let turn = StoreTurn()
   let usage = Mutex(Usage.open)
   let held = HeldRecords()
-  /// The stores that read what this one held at some time, as long as somebody has them.
+  /// The snapshots of this store that are still in use.
   let snapshots = Mutex<[WeakSnapshot]>([])
   package let saves = ChangeCounter()
   package let hasRenamedRecords: Bool
@@ -69,7 +69,7 @@ package final class IncrementalStoreEngine: StoreEngine {
     var state = State(contents: contents, mark: mark)
     if isWhole {
       state.whole = Set(setup.model.entities.map(\.ordinal))
-      // Objects of the store that it was made of find their records by row.
+      // Objects of the store that it was made from find their records by row.
       state.keepers.count = 1
     } else {
       state.forgetRecords(of: setup)
@@ -78,7 +78,7 @@ package final class IncrementalStoreEngine: StoreEngine {
   }
 
   package var place: StorePlace? { setup.place }
-  /// Where an error has happened.
+  /// The context of errors.
   private var context: PersistenceError.Context { .init(path: placeName, storeType: typeDescription.type) }
   package var metadata: StoreMetadata { state.withLock { $0.contents.metadata } }
   package var scopes: [ObjectIDScope] { state.withLock { $0.contents.scopes } }
@@ -88,7 +88,7 @@ package final class IncrementalStoreEngine: StoreEngine {
 // MARK: Opening
 
 extension IncrementalStoreEngine {
-  /// Connects to a store, which is made where there is none yet.
+  /// Connects to a store, which is created if there is none yet.
   static func open(
     _ format: any IncrementalStoreFormat,
     setup: StoreSetup,
@@ -101,7 +101,7 @@ extension IncrementalStoreEngine {
     do {
       return try open(store, format, found, setup: setup, fileSystem: fileSystem)
     } catch {
-      // Nobody else lets go of what the store holds.
+      // No other code disconnects the store.
       store.disconnect()
       throw error
     }
@@ -109,7 +109,7 @@ extension IncrementalStoreEngine {
 }
 
 extension IncrementalStoreEngine {
-  /// - Parameter found: the metadata of the store that was found; nil where it is to be made.
+  /// - Parameter found: the metadata of the store that was found; nil if it is to be created.
   private static func open(
     _ store: any IncrementalStore,
     _ format: any IncrementalStoreFormat,
@@ -135,7 +135,7 @@ extension IncrementalStoreEngine {
     )
   }
 
-  /// Makes a store, unless another process has been faster: then that one's is opened.
+  /// Creates a store, unless another process has been faster: then opens that one.
   private static func make(_ store: any IncrementalStore, _ metadata: StoreMetadata) throws -> StoreMetadata {
     do {
       try store.create(metadata)
@@ -148,7 +148,7 @@ extension IncrementalStoreEngine {
 }
 
 extension IncrementalStore {
-  /// References for new records, as many as are asked for.
+  /// Returns as many references for new records as are asked for, after checking them.
   func checkedNewReferences(
     count: Int,
     for entity: EntityDescription,
@@ -183,7 +183,7 @@ extension IncrementalStoreEngine {
     return references.sealed()
   }
 
-  /// Calls `body`, and lets an error of the store's own be the cause of one of ours.
+  /// Calls `body`; wraps an error of the store's own in one of this package's as its cause.
   func withStoreErrors<Result>(
     _ code: PersistenceError.Code,
     _ text: String,
@@ -215,19 +215,19 @@ extension IncrementalStoreEngine {
           }
         )
       } catch {
-        // The store may have made another error of it.
+        // The store may have replaced the error with one of its own.
         if haveMoved { throw RecordsHaveMoved() }
         throw error
       }
     }
   }
 
-  /// Calls `body`, which saves. If the store can, others read while it waits for the disk.
+  /// Calls `body`, which saves. If the store supports that, other threads read while it waits for the disk.
   private func saving<Result>(_ body: () throws -> Result) throws -> Result {
     try store.saving(body, release: turn.giveUp, retake: turn.take)
   }
 
-  /// Changes that the store has made, but that nobody sees yet.
+  /// Changes that the store has made, but that are not visible yet.
   private struct MadeChanges {
     let before: StoreContents
     let applied: AppliedChanges
@@ -258,7 +258,7 @@ extension IncrementalStoreEngine {
     return MadeChanges(before: before.contents, applied: applied, additions: additions, mark: try store.dataVersion())
   }
 
-  /// Lets changes be seen that are on the disk now.
+  /// Makes changes visible that are on the disk now.
   private func publish(_ made: MadeChanges) throws -> StoreCommit {
     let now = state.withLock { $0.contents }
     let isAlone = zip(now.tables, made.before.tables).allSatisfy { $0.isSame(as: $1) }
@@ -269,7 +269,7 @@ extension IncrementalStoreEngine {
       state.hasUnsavedMetadata = false
     }
     uniqueness.withLock { uniqueness in
-      // It knows new records by the rows that they would have got.
+      // It identifies new records by the rows that they would have got.
       if isAlone {
         uniqueness.add(made.additions, to: applied.contents)
       } else {
@@ -281,10 +281,10 @@ extension IncrementalStoreEngine {
     return commit
   }
 
-  /// The changes made anew in what is known by now: others have read more of the records as they were before the save while that waited for the
-  /// disk, and new records come behind these.
+  /// Returns the changes, applied to the records that are known by now: while the save waited for the disk, other
+  /// threads have read more records as they were before it, and new records come after these.
   ///
-  /// - Returns: also the store's mark; nil where what is known has to be read anew.
+  /// - Returns: also the store's mark; nil if the known records have to be read anew.
   private func changesBesideOthers(
     _ made: MadeChanges,
     _ now: StoreContents
@@ -294,12 +294,13 @@ extension IncrementalStoreEngine {
       try store.reading { try settleInverses(&applied, before: now) }
       return (applied, made.mark)
     } catch {
-      // The save is done, and who reads next learns what is wrong.
+      // The save is done, and the next reader gets the error.
       return (applied, nil)
     }
   }
 
-  /// Refuses to save into a file that is no longer at its place: whoever opens the store next would not find it there.
+  /// Refuses to save into a file that is no longer at its path: it would be missing for the next one that opens the
+  /// store.
   func checkPlace() throws(PersistenceError) {
     switch try fileState() {
     case .unchanged, .absent: return
@@ -313,7 +314,7 @@ extension IncrementalStoreEngine {
     }
   }
 
-  /// Makes the changes in `contents`, with the model that the records are saved with.
+  /// Applies the changes to `contents`, with the model that the records are saved with.
   private func apply(_ changes: ChangeSet, to contents: StoreContents) throws(PersistenceError) -> AppliedChanges {
     var applied = try AppliedChanges(
       changes,
@@ -371,7 +372,7 @@ extension IncrementalStoreEngine {
         usage.withLock { usage in
           if usage == .open, number == nil || number == saves.current { usage = .closed }
           if number == nil, usage != .disconnected {
-            // Who closes a file last carries its log over, and a snapshot cannot.
+            // The last connection that closes a file checkpoints its log, and a snapshot cannot.
             closeSnapshots()
             store.disconnect()
             usage = .disconnected
@@ -405,7 +406,7 @@ extension IncrementalStoreEngine {
 
 // MARK: StoreTurn
 
-/// A turn that one thread has at a time, and can give up in the middle of a call and take again.
+/// A lock that one thread has at a time, and can give up in the middle of a call and take again.
 final class StoreTurn: Sendable {
   private let free = DispatchSemaphore(value: 1)
 
@@ -414,7 +415,7 @@ final class StoreTurn: Sendable {
   /// Waits for the turn.
   func take() { free.wait() }
 
-  /// Lets the next one have it.
+  /// Passes the turn to the next thread.
   func giveUp() { free.signal() }
 
   /// Calls `body` while the thread has the turn.

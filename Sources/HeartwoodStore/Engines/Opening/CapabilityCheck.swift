@@ -1,6 +1,6 @@
 import HeartwoodModel
 
-/// Refuses what a kind of store has declared that it cannot do, before anything is written.
+/// Refuses what a type of store declares that it cannot do, before anything is written.
 struct CapabilityCheck {
   private let description: StoreTypeDescription
   private var capabilities: StoreCapabilities { description.capabilities }
@@ -9,7 +9,7 @@ struct CapabilityCheck {
     self.description = description
   }
 
-  /// Whether the store can keep the entities of `setup`.
+  /// Checks that the store can keep the entities of `setup`.
   func check(_ setup: StoreSetup) throws(PersistenceError) {
     try check(setup.place)
     let concrete = setup.entities.filter { !$0.isAbstract }
@@ -27,7 +27,7 @@ struct CapabilityCheck {
     }
   }
 
-  /// Whether a store can be at a place.
+  /// Checks that a store can be at a place.
   func check(_ place: StorePlace?) throws(PersistenceError) {
     if !capabilities.supports(.persistence), place != nil {
       throw lacks("has no file", recovery: .chooseAnotherTypeOrNoFile, path: place?.description)
@@ -39,7 +39,7 @@ struct CapabilityCheck {
     }
   }
 
-  /// The error of a store that cannot be at a URL.
+  /// Returns the error for a store that cannot be at a URL.
   func isAtNoURL(_ place: StorePlace?) -> PersistenceError {
     let own = description.urlSchemes.map { "\($0)://" }.joined(separator: ", ")
     return lacks(
@@ -49,7 +49,7 @@ struct CapabilityCheck {
     )
   }
 
-  /// The error of a store that cannot be a file.
+  /// Returns the error for a store that cannot be a file.
   func isNoFile(_ place: StorePlace?) -> PersistenceError {
     let own = description.urlSchemes.map { "\($0)://" }.joined(separator: ", ")
     return lacks(
@@ -59,7 +59,7 @@ struct CapabilityCheck {
     )
   }
 
-  /// Whether the store can keep its history.
+  /// Checks that the store can keep its history.
   func checkHistory(path: String?, recovery: PersistenceError.Recovery) throws(PersistenceError) {
     guard !capabilities.supports(.history) else { return }
     throw lacks("keeps no history", recovery: recovery, path: path)
@@ -82,7 +82,7 @@ struct CapabilityCheck {
     }
   }
 
-  /// Whether the store can keep the metadata and the references of `contents`.
+  /// Checks that the store can keep the metadata and the references of `contents`.
   func check(_ contents: StoreContents, path: String?) throws(PersistenceError) {
     try check(contents.metadata.userInfo, path: path)
     for table in contents.tables {
@@ -93,7 +93,7 @@ struct CapabilityCheck {
     }
   }
 
-  /// Whether the store has a place for metadata of the user, where there are some.
+  /// Checks that the store supports metadata of the user, if there are any.
   func check(_ userInfo: [String: MetadataValue], path: String?) throws(PersistenceError) {
     guard !userInfo.isEmpty, !capabilities.supports(.userMetadata) else { return }
     throw lacks("keeps no metadata but its identifier", recovery: .removeUserMetadata, path: path)
@@ -121,7 +121,7 @@ extension StoreSetup {
   /// Whether the store is opened for reading only.
   var isReadOnly: Bool { options[.isReadOnly] }
 
-  /// The error of a store that is to be read where there is none.
+  /// Returns the error for a store that is opened for reading only and does not exist.
   func absent() -> PersistenceError {
     PersistenceError(
       .fileNotFound,
@@ -130,7 +130,7 @@ extension StoreSetup {
     )
   }
 
-  /// Makes sure that a store with this setup leaves out none of the records of `contents`.
+  /// Checks that a store with this setup leaves out none of the records of `contents`.
   func checkKeeps(_ contents: StoreContents) throws(PersistenceError) {
     let kept = Set(entities.map(\.ordinal))
     for table in contents.tables where table.count > 0 && !kept.contains(table.entity.ordinal) {
@@ -145,7 +145,7 @@ extension StoreSetup {
 }
 
 extension StoreEngine {
-  /// Makes sure that the store may be changed.
+  /// Checks that the store may be changed.
   func checkWritable(_ setup: StoreSetup, _ type: StoreType) throws(PersistenceError) {
     guard setup.isReadOnly else { return }
     throw PersistenceError(
@@ -156,7 +156,7 @@ extension StoreEngine {
     )
   }
 
-  /// Makes sure that the store is still a coordinator's.
+  /// Checks that the store still belongs to a coordinator.
   func checkNotClosed(_ isClosed: Bool, _ type: StoreType) throws(PersistenceError) {
     guard isClosed else { return }
     throw PersistenceError(

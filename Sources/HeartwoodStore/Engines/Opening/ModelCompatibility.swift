@@ -1,9 +1,10 @@
 package import HeartwoodFoundation
 public import HeartwoodModel
 
-/// Whether a store was written with the same model as it is opened with.
+/// Checks that a store was written with the same model as it is opened with.
 enum ModelCompatibility {
-  /// - Parameter readsRecovered: whether the store can be read with a model that was recovered from it, whose hashes are others than its own.
+  /// - Parameter readsRecovered: whether the store can be read with a model that was recovered from it, whose hashes
+  ///   differ from its own.
   /// - Throws: ``PersistenceError/Code/modelIncompatible``, which names the entities that differ.
   static func check(
     _ metadata: StoreMetadata,
@@ -13,7 +14,7 @@ enum ModelCompatibility {
     let hashes = metadata.modelVersionHashes
     guard !hashes.isEmpty, !setup.options[.ignoresModelVersion] else { return }
     let names = Set(setup.entities.map(\.name))
-    // Another store has none of the entities.
+    // Another store would have none of the entities.
     if readsRecovered, setup.model.isRecovered, !names.isDisjoint(with: hashes.keys) { return }
     let changed = setup.entities.filter { entity in
       hashes[entity.name].map { $0 != entity.versionHash } ?? false
@@ -35,11 +36,11 @@ enum ModelCompatibility {
 // MARK: ManagedObjectModel: compatibility
 
 extension ManagedObjectModel {
-  /// Whether a store with this metadata can be opened with a configuration of the model: its entities are those that the store was
-  /// written with, in the same version.
+  /// Returns whether a store with this metadata can be opened with a configuration of the model: its entities are those
+  /// that the store was written with, in the same version.
   ///
   /// - Parameter configuration: The name of a configuration; nil means all entities.
-  /// - Returns: False too where there is no such configuration, and where the metadata tell of no entities.
+  /// - Returns: False too if there is no such configuration, and if the metadata lists no entities.
   public func isConfiguration(
     withName configuration: String?,
     compatibleWithStoreMetadata metadata: StoreMetadata
@@ -51,16 +52,16 @@ extension ManagedObjectModel {
       && metadata.hasVersions(of: entities)
   }
 
-  /// The model that a store with this metadata was written with, made of those entities of `models` that have the version hashes that
-  /// the metadata tell; nil where one has none of them.
+  /// Returns the model that a store with this metadata was written with, composed of those entities of `models` that
+  /// have the version hashes in the metadata; nil if an entity with one of the hashes is missing.
   public static func merging(
     _ models: [ManagedObjectModel],
     forStoreMetadata metadata: StoreMetadata
   ) -> ManagedObjectModel? {
     let hashes = metadata.modelVersionHashes
     var found: Set<String> = []
-    // Definitions may differ in what does not enter the hash: the first model that has an entity is taken.
-    // try?: nil says that none of the models fits, and callers throw that.
+    // Definitions may differ in parts that do not enter the hash: the first model that has an entity is used.
+    // try?: nil reports that none of the models fits, and callers throw that.
     let model = try? ManagedObjectModel(merging: models) { entity in
       hashes[entity.name] == entity.versionHash && found.insert(entity.name).inserted
     }
@@ -72,9 +73,10 @@ extension ManagedObjectModel {
 // MARK: ManagedObjectModel: decoding
 
 extension ManagedObjectModel {
-  /// The model of which `data` is the JSON, as a store's file has it in itself, or a file of its own.
+  /// Decodes a model from `data`, the JSON in a store's file or in a file of its own.
   ///
-  /// - Throws: ``PersistenceError/Code/fileMalformed``, which says what is wrong where in the JSON. Who knows the file names it.
+  /// - Throws: ``PersistenceError/Code/fileMalformed``, which describes the fault and its place in the JSON. The caller
+  ///   adds the name of the file if it knows it.
   package static func decoded(from data: Data) throws(PersistenceError) -> ManagedObjectModel {
     do {
       return try ManagedObjectModel(encoded: data)
@@ -89,7 +91,7 @@ extension ManagedObjectModel {
 }
 
 extension DecodingError {
-  /// What is wrong where, without the name of a Swift type.
+  /// The fault and its place, without the names of Swift types.
   fileprivate var explanation: String {
     switch self {
     case .keyNotFound(let key, let context): "\(Self.place(context) ?? "It") has no \(key.stringValue)."
@@ -101,13 +103,13 @@ extension DecodingError {
     }
   }
 
-  /// The decoder speaks of Swift where a name is none of those that are known; else this package says what is wrong.
+  /// The decoder's own message mentions Swift if a name is unknown; this package describes that itself.
   private static func detail(_ context: Context) -> String {
     let text = context.debugDescription
     return text.hasPrefix("Cannot initialize ") ? "It is none of the names that are known." : text
   }
 
-  /// Where something is: `entities[0].properties[2].type`; nil where it is all.
+  /// Returns the place of a fault: `entities[0].properties[2].type`; nil for the top level.
   private static func place(_ context: Context) -> String? {
     guard !context.codingPath.isEmpty else { return nil }
     return context.codingPath.reduce(into: "") { text, key in
@@ -119,7 +121,7 @@ extension DecodingError {
 // MARK: ManagedObjectModel: known entities
 
 extension ManagedObjectModel {
-  /// The entity called `name`.
+  /// Returns the entity called `name`.
   ///
   /// - Throws: ``PersistenceError/Code/entityUnknown``, with the name that may have been meant.
   package func knownEntity(named name: String) throws(PersistenceError) -> EntityDescription {

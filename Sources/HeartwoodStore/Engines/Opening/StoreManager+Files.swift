@@ -1,9 +1,9 @@
 import HeartwoodModel
 
-// What the format of a store tells of its file without opening it.
+// Information that the format of a store reads from its file without opening it.
 
 extension StoreManager {
-  /// What makes a store of the form that another one has, if it is of the same type.
+  /// Returns `target` with options that give the new store the same form as `source`, if both are of the same type.
   package func keepingForm(
     of source: Request,
     from origin: StoreOrigin,
@@ -20,7 +20,7 @@ extension StoreManager {
 }
 
 extension StoreManager {
-  /// What another program keeps for itself in the file of a store.
+  /// Returns what another program has stored for its own use in the file of a store.
   package func foreignContents(_ request: Request) throws -> ForeignContents {
     guard let path = request.path, let format = try registry.format(for: request.type) as? any FileFormat else {
       return ForeignContents()
@@ -36,7 +36,7 @@ extension StoreManager {
     return try format.recordCounts(ofStoreAt: path, options: request.options) ?? RecordCounts()
   }
 
-  /// Makes sure that a migration may replace the file of a store.
+  /// Checks that a migration may replace the file of a store.
   ///
   /// - Throws: ``PersistenceError/Code/storeReadOnly``.
   package func checkMigratesInPlace(_ request: Request) throws {
@@ -60,7 +60,8 @@ extension StoreFormat {
 }
 
 extension StoreSetup {
-  /// Whether the model was recovered, and the store with these metadata was written with another, so that it must not be written.
+  /// Returns whether the model was recovered, and the store with this metadata was written with another one, so that it
+  /// must not be written.
   public func isRecovered(of metadata: StoreMetadata) -> Bool {
     guard model.isRecovered else { return false }
     return metadata.modelVersionHashes.count != entities.count || !metadata.hasVersions(of: entities)

@@ -1,7 +1,7 @@
 import HeartwoodFoundation
 package import HeartwoodModel
 
-/// Opens, makes, reads and removes stores of the types that a registry knows.
+/// Opens, creates, reads and removes stores of the types that a registry contains.
 package struct StoreManager: Sendable {
   package let model: ManagedObjectModel
   package let registry: StoreRegistry
@@ -13,7 +13,7 @@ package struct StoreManager: Sendable {
     self.fileSystem = fileSystem
   }
 
-  /// Where a store is and how it is opened.
+  /// The place of a store and the options for opening it.
   package struct Request: Sendable {
     package var type: StoreType
     package var place: StorePlace?
@@ -38,7 +38,7 @@ package struct StoreManager: Sendable {
     /// The place as errors name it.
     package var placeName: String? { place?.description }
 
-    /// The same for a store at another place.
+    /// Returns the same request for a store at another place.
     package func moved(to place: StorePlace) -> Request {
       var request = self
       request.place = place
@@ -57,7 +57,8 @@ package struct StoreManager: Sendable {
     }
   }
 
-  /// The error of a store of another version of the model, with what differs, where the store's file holds its model.
+  /// Returns the error for a store of another version of the model, with the differences if the store's file contains
+  /// its model.
   private func explained(_ error: PersistenceError, _ request: Request) -> PersistenceError {
     // try?: the error is thrown without the explanation.
     guard let old = try? embeddedModel(request) else { return error }
@@ -68,7 +69,7 @@ package struct StoreManager: Sendable {
     return error.explaining("\(error.problem) From the store's model to this one:\n" + lines.joined(separator: "\n"))
   }
 
-  /// How many changes an error lists.
+  /// The greatest number of changes that an error lists.
   private static let mostChanges = 20
 
   private func engine(_ format: any StoreFormat, _ setup: StoreSetup) throws -> any StoreEngine {
@@ -102,7 +103,7 @@ package struct StoreManager: Sendable {
 // MARK: Kinds of stores
 
 extension StoreManager {
-  /// A format by what drives its stores.
+  /// A format, by the engine that drives its stores.
   enum Kind {
     case atomic(any AtomicStoreFormat)
     case incremental(any IncrementalStoreFormat)
@@ -162,7 +163,7 @@ extension StoreManager {
 
   func kind(_ type: StoreType) throws(PersistenceError) -> Kind { try Kind(try registry.format(for: type)) }
 
-  /// What is known of the files of a type's stores.
+  /// Returns the description of the files of a type's stores.
   ///
   /// - Throws: ``PersistenceError/Code/capabilityMissing`` if such stores are no files.
   func fileFormat(for type: StoreType) throws(PersistenceError) -> any FileFormat {
@@ -179,7 +180,7 @@ extension StoreManager {
 // MARK: Metadata
 
 extension StoreManager {
-  /// The metadata of a store that need not be open.
+  /// Returns the metadata of a store that need not be open.
   package func metadata(_ request: Request) throws -> StoreMetadata {
     if case .url(let url) = request.place { return try remoteMetadata(request, url) }
     let format = try fileFormat(for: request.type)
@@ -187,7 +188,7 @@ extension StoreManager {
     return try file.reading { try format.readMetadata(from: file, options: request.options) }
   }
 
-  /// The metadata of a store at a URL.
+  /// Returns the metadata of a store at a URL.
   private func remoteMetadata(_ request: Request, _ url: URL) throws -> StoreMetadata {
     if let metadata = try remoteFormat(request).readMetadata(at: url, options: request.options) { return metadata }
     throw PersistenceError(
@@ -198,7 +199,7 @@ extension StoreManager {
     )
   }
 
-  /// The format of a store at a URL, whose scheme is one of the format's.
+  /// Returns the format for a store at a URL, whose scheme is one of the format's.
   func remoteFormat(_ request: Request) throws(PersistenceError) -> any IncrementalStoreFormat {
     let format = try registry.format(for: request.type)
     try CapabilityCheck(format.typeDescription).check(request.place)
@@ -206,7 +207,7 @@ extension StoreManager {
     throw CapabilityCheck(format.typeDescription).isAtNoURL(request.place)
   }
 
-  /// Whether there is a store: a file that is not empty, or what a URL leads to.
+  /// Returns whether the store exists: a file that is not empty, or a store at a URL.
   package func isThere(_ request: Request) throws -> Bool {
     switch request.place {
     case nil: false
@@ -215,14 +216,14 @@ extension StoreManager {
     }
   }
 
-  /// Writes the metadata of a store that is not open: over the old ones where the format has room for that, as a change of an incremental
-  /// store, or else with the whole file.
+  /// Writes the metadata of a store that is not open: over the old metadata if the format has room for that, as a
+  /// change of an incremental store, or else with the whole file.
   package func setMetadata(_ metadata: StoreMetadata, _ request: Request) throws {
     let embedded = try embeddedModel(request)
     let old = try self.metadata(request)
     let storeManager = StoreManager(model: embedded ?? model, registry: registry, fileSystem: fileSystem)
     var request = request
-    // Which entities the store keeps, its file tells.
+    // The metadata shows which entities the store keeps.
     request.configurationName =
       request.configurationName ?? StoreOrigin(old, models: [storeManager.model])?.configurationName
     let setup = try storeManager.setup(request)
@@ -240,7 +241,8 @@ extension StoreManager {
     _ = engine.close(unlessSavedSince: nil)
   }
 
-  /// Writes metadata over those of a file, and tells whether that was possible. What is refused is left to the other way.
+  /// Writes metadata over that of a file, and returns whether that was possible. If the change is refused, the other
+  /// way of writing reports it.
   private func patchMetadata(
     _ metadata: StoreMetadata,
     over old: StoreMetadata,
@@ -283,7 +285,7 @@ extension StoreManager {
 // MARK: Stores that are not open
 
 extension StoreManager {
-  /// Removes a store: its file, what lies beside it, and what links to it there; or what a URL leads to.
+  /// Removes a store: its file, the files beside it, and a symbolic link to it at the path; or the store at a URL.
   package func destroy(_ request: Request) throws {
     try checkWritable(request)
     switch request.place {
@@ -298,7 +300,7 @@ extension StoreManager {
   private func destroyFile(_ request: Request, _ path: String) throws {
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
     let isLink = try fileSystem.isLink(atPath: path)
-    // No other file is ever removed. One without a byte is a store that nobody has saved yet.
+    // No other file is ever removed. An empty file is a store that has not been saved yet.
     let isEmpty = try fileSystem.status(atPath: target)?.size == 0
     if !isEmpty { _ = try metadata(request) }
     if let format = try filesOfIncrementalStore(request.type) {
@@ -315,19 +317,21 @@ extension StoreManager {
     }
   }
 
-  /// What is known of the files of a type whose stores save piecemeal; nil for a type whose files are loaded and saved as a whole.
+  /// Returns the description of the files of a type whose stores save single changes; nil for a type whose files are
+  /// loaded and saved as a whole.
   func filesOfIncrementalStore(_ type: StoreType) throws(PersistenceError) -> (any FileFormat)? {
     guard case .incremental = try kind(type) else { return nil }
     return try fileFormat(for: type)
   }
 
-  /// Brings what lies beside the file of a store that is not open into it, so that the file alone is the store.
+  /// Moves data from the files beside the file of a store that is not open into it, so that the file alone is the
+  /// store.
   package func checkpoint(_ request: Request) throws {
     guard let path = request.path, let size = try fileSystem.status(atPath: path)?.size, size > 0 else { return }
     try filesOfIncrementalStore(request.type)?.checkpoint(storeAt: path)
   }
 
-  /// Replaces the store at `place`, or makes it, by a copy of the store of `request`, in one step. Both are files.
+  /// Replaces the store at `place` with a copy of the store of `request`, or creates it, in one step. Both are files.
   package func replaceStore(at place: StorePlace, by request: Request) throws {
     try checkWritable(request.moved(to: place))
     guard let path = place.path else {
@@ -339,7 +343,7 @@ extension StoreManager {
     try copyStore(request, to: path, replacing: true)
   }
 
-  /// Refuses a type whose stores belong to somebody else.
+  /// Refuses a type whose stores belong to another program.
   private func checkWritable(_ request: Request) throws(PersistenceError) {
     guard try registry.format(for: request.type).isReadOnly else { return }
     throw PersistenceError(
@@ -350,8 +354,8 @@ extension StoreManager {
     )
   }
 
-  /// Makes the store at `path` a copy of the store of `request`, byte by byte as far as that can be, in one step. If nothing stands there,
-  /// the copy has the permissions of what it is a copy of.
+  /// Makes the store at `path` a copy of the store of `request`, as far as possible byte by byte, in one step. If there
+  /// is no file, the copy has the permissions of the original.
   package func copyStore(_ request: Request, to path: String, replacing: Bool) throws {
     let source = try file(request)
     if let format = try filesOfIncrementalStore(request.type) {
@@ -367,7 +371,7 @@ extension StoreManager {
 }
 
 extension FileSystem {
-  /// Whether the last component of `path` is a symbolic link.
+  /// Returns whether the last component of `path` is a symbolic link.
   fileprivate func isLink(atPath path: String) throws(PersistenceError) -> Bool {
     let (directory, name) = PathParts.split(path)
     return try resolvingSymbolicLinks(inPath: path)

@@ -1,6 +1,6 @@
 import HeartwoodFoundation
 
-/// Gives a store that was written beside its place that place in one step, with what belongs to its file.
+/// Moves a store that was written beside its final path there in one step, with the files that belong to it.
 package struct StorePlacement {
   private let format: any FileFormat
   private let fileSystem: any FileSystem
@@ -10,10 +10,10 @@ package struct StorePlacement {
     self.fileSystem = fileSystem
   }
 
-  /// Lets `body` write a whole store at a path beside `path`, and moves that to `path`. On failure the old store stands, and nothing of
-  /// the new one does.
+  /// Calls `body` to write a whole store at a path beside `path`, and moves that to `path`. On failure the old store
+  /// stays in place, and nothing of the new one does.
   ///
-  /// - Parameter expected: the file that must still stand at the place; nil means any.
+  /// - Parameter expected: the file that must still be at the path; nil means any.
   package func write<Result>(
     at path: String,
     replacing: Bool,
@@ -29,7 +29,7 @@ package struct StorePlacement {
       try move(temporary, to: target, replacing: replacing, expecting: expected)
       return result
     } catch {
-      // try?: what is left of it is nobody's, and its name tells nobody anything.
+      // try?: a leftover of it has a temporary name and is not used.
       try? remove(temporary)
       throw (error as? PersistenceError)?.relocating(from: temporary, to: path) ?? error
     }
@@ -41,49 +41,50 @@ package struct StorePlacement {
     replacing: Bool,
     expecting expected: FileIdentity?
   ) throws {
-    // Whoever else makes a store here waits.
+    // Other processes that create a store here wait.
     let lock = try fileSystem.lockFile(atPath: PathParts.split(path).directory)
     defer { lock?.release() }
     let isThere = try fileSystem.status(atPath: path).map { $0.size > 0 } ?? false
-    // Before anything is moved: in most cases what stands in the way is there already.
+    // This comes before anything is moved: in most cases the obstacle is there already.
     if isThere { try gather(path, expecting: expected) } else { try check(path, expected) }
     let folder = supportFolder(path)
-    // try?: what cannot be listed is not removed.
+    // try?: files that cannot be listed are not removed.
     let oldFiles = Set((try? folder?.files()) ?? [])
     let newFolder = supportFolder(temporary)
-    // Who must not read the old store must not read any of the new one.
+    // Users that must not read the old store must not read any of the new one.
     if isThere { try newFolder?.copyPermissions(ofFileAtPath: path) }
     let files = try folder.flatMap { try newFolder?.move(to: $0) }
     do {
       if isThere {
         try fileSystem.copyPermissions(ofFileAtPath: path, toPath: temporary)
-        // Others may have opened the store since, and the new file must not come to lie beside their log.
+        // Other processes may have opened the store since, and the new file must not come to lie beside their log.
         try gather(path, expecting: expected)
       } else {
         try removeSideFiles(path)
       }
       try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: !replacing)
     } catch {
-      // try?: the error that made them vain is thrown.
+      // try?: the error because of which they are not needed is thrown.
       try? folder?.remove(files?.added ?? [])
       throw error
     }
     try fileSystem.synchronizeDirectory(ofPath: path)
-    // The new store stands: what only the old one had may wait for another day, and who has opened the new one may have added to it.
+    // The new store is in place. Files that only the old one used may be removed later, and a process that has opened
+    // the new one may have added to the folder.
     let leftFiles = oldFiles.subtracting(files?.all ?? [])
     // try?: as above; they are looked for again when the store is next replaced.
     if let folder, !isShared(folder, path) { try? folder.remove(where: leftFiles.contains) }
   }
 
-  /// Brings what lies beside the old file into it, so that this can be replaced.
+  /// Moves data from the files beside the old file into it, so that it can be replaced.
   ///
-  /// - Throws: ``PersistenceError/Code/storeBusy`` where somebody uses the file, ``PersistenceError/Code/fileChangedOnDisk`` where it is not
-  ///   `expected`.
+  /// - Throws: ``PersistenceError/Code/storeBusy`` if another process uses the file,
+  ///   ``PersistenceError/Code/fileChangedOnDisk`` if it is not `expected`.
   private func gather(_ path: String, expecting expected: FileIdentity?) throws {
     let before = try sideFileIdentities(path)
     try format.checkpoint(storeAt: path)
     try check(path, expected)
-    // What was there before and still is belongs to nobody who is at work.
+    // Files that were there before and still are belong to no process that is running.
     guard try sideFileIdentities(path).isSubset(of: before) else {
       throw PersistenceError(
         .storeBusy,
@@ -107,7 +108,7 @@ package struct StorePlacement {
     return identities
   }
 
-  /// Removes the store at `path`, of which nothing may be in use.
+  /// Removes the store at `path`, which must not be in use.
   func remove(_ path: String) throws {
     try fileSystem.removeFile(atPath: path)
     try removeSideFiles(path)
@@ -115,7 +116,7 @@ package struct StorePlacement {
     if let folder = supportFolder(path), !isShared(folder, path) { try folder.remove() }
   }
 
-  /// Removes what lies beside a file that is not there: with another file it would be taken for that one's.
+  /// Removes the files beside a missing file: they would be taken for those of another file at the path.
   private func removeSideFiles(_ path: String) throws(PersistenceError) {
     for sideFile in format.sideFiles(ofStoreAt: path) { try fileSystem.removeFile(atPath: sideFile) }
   }
@@ -124,11 +125,12 @@ package struct StorePlacement {
     format.supportFolder(ofStoreAt: path).map { SupportFolder(path: $0, fileSystem: fileSystem) }
   }
 
-  /// Whether another store's files are in the folder too: one beside it may have the same name but for the extension.
+  /// Returns whether files of another store are in the folder too: a store beside it may have the same name except for
+  /// the extension.
   package func isShared(_ folder: SupportFolder, _ path: String) -> Bool {
     let (directory, name) = PathParts.split(path)
     let sideFiles = Set(format.sideFiles(ofStoreAt: path))
-    // try?: where nobody can tell, nothing is removed.
+    // try?: if it is unknown, nothing is removed.
     guard let entries = try? fileSystem.entries(ofFolderAtPath: directory) else { return true }
     return entries.contains { entry in
       let other = PathParts.join(directory, entry.name)
@@ -137,9 +139,9 @@ package struct StorePlacement {
     }
   }
 
-  /// Whether `link` is a symbolic link that leads to `path`.
+  /// Returns whether `link` is a symbolic link to `path`.
   private func leads(_ link: String, to path: String) -> Bool {
-    // try?: a link that leads nowhere does not lead there.
+    // try?: a link without an existing destination does not refer to the path.
     (try? fileSystem.resolvingSymbolicLinks(inPath: link)) == path
   }
 
@@ -150,7 +152,8 @@ package struct StorePlacement {
       let file = try StoreInput(try fileSystem.openFile(atPath: path))
       return format.recognizes(prefix: try file.bytes(from: 0, count: StoreRegistry.prefixLength))
     } catch {
-      // What cannot be read may be a store, whose files are not removed. A link that leads nowhere is none.
+      // A file that cannot be read may be a store, whose files are not removed. A link without an existing destination
+      // is none.
       return error.code != .fileNotFound
     }
   }
@@ -158,7 +161,8 @@ package struct StorePlacement {
 
 // MARK: NewStorePlace
 
-/// The place of a store that is to be made: a file, or a URL. It is made at another place, and gets its own in one step.
+/// The place of a store that is to be created: a file, or a URL. It is created at another place, and moved to its own
+/// in one step.
 struct NewStorePlace {
   private let format: any IncrementalStoreFormat
   private let place: StorePlace
@@ -177,11 +181,12 @@ struct NewStorePlace {
     self.fileSystem = fileSystem
   }
 
-  /// Lets `body` make a whole store at another place, and gives it this one. On failure the old store stands, and nothing of the new one does.
+  /// Calls `body` to create a whole store at another place, and moves it to this one. On failure the old store stays in
+  /// place, and nothing of the new one does.
   ///
   /// - Parameters:
   ///   - replacing: whether there may be a store at the place.
-  ///   - expected: the file that must still stand there; nil means any.
+  ///   - expected: the file that must still be there; nil means any.
   func make<Result>(
     replacing: Bool,
     expecting expected: FileIdentity?,
@@ -203,7 +208,7 @@ struct NewStorePlace {
     _ body: (_ temporary: StorePlace) throws -> Result
   ) throws -> Result {
     guard let temporary = try format.temporaryURL(for: url) else {
-      // It refuses a store that is there itself, whether or not that may be replaced.
+      // It refuses an existing store itself, whether or not that may be replaced.
       return try body(place)
     }
     do {
@@ -211,7 +216,7 @@ struct NewStorePlace {
       try format.moveStore(at: temporary, to: url, replacing: replacing, options: options)
       return result
     } catch {
-      // try?: what is left of it is nobody's, and the error that made it vain is thrown.
+      // try?: a leftover of it is not used, and the error because of which it is not needed is thrown.
       try? format.removeStore(at: temporary, options: options)
       throw error
     }
@@ -219,7 +224,8 @@ struct NewStorePlace {
 }
 
 extension FileSystem {
-  /// Makes sure that a store which takes the place of the file at `path`, and gets its permissions, can be opened there as the options say.
+  /// Checks that a store which replaces the file at `path`, and gets its permissions, can be opened there as the
+  /// options ask.
   func checkWritable(_ path: String, _ type: StoreType, _ options: StoreOptions) throws(PersistenceError) {
     if options[.isReadOnly] || isWritableFile(atPath: path) { return }
     throw PersistenceError(
@@ -230,7 +236,7 @@ extension FileSystem {
     )
   }
 
-  /// Makes sure that nothing is at `path`.
+  /// Checks that there is no file at `path`.
   func checkFree(_ path: String) throws(PersistenceError) {
     guard try status(atPath: path) != nil else { return }
     throw PersistenceError(

@@ -1,6 +1,6 @@
 public import HeartwoodModel
 
-/// What was written of a damaged store, and what was not: each loss with its place, and counts.
+/// Reports what was written of a damaged store, and what was not: each loss with its place, and counts.
 ///
 ///     let report = try coordinator.salvageStore(at: damaged, to: rescued)
 ///     if !report.isComplete {
@@ -8,9 +8,9 @@ public import HeartwoodModel
 ///       for loss in report.losses where loss.kind == .records { print(loss) }
 ///     }
 public struct SalvageReport: Sendable {
-  /// How many records were written, by the name of their entity. Entities without records are in it.
+  /// The number of records that were written, by the name of their entity. Includes entities without records.
   public let recordCounts: [String: Int]
-  /// What is not as it was: in the order in which it was found, and complete.
+  /// All differences from the original, in the order in which they were found.
   public let losses: [Loss]
 
   /// Makes a report.
@@ -21,25 +21,26 @@ public struct SalvageReport: Sendable {
 }
 
 extension SalvageReport {
-  /// Whether nothing was wrong: all that the file held was written, and just so.
+  /// Whether nothing was wrong: everything in the file was written, without a change.
   public var isComplete: Bool { losses.isEmpty }
 
-  /// How many records were written.
+  /// The number of records that were written.
   public var recordCount: Int { recordCounts.values.reduce(0, +) }
 
-  /// How many records were lost, as far as the file tells: see ``hasUncountedLosses``.
+  /// The number of records that were lost, as far as the file shows it: see ``hasUncountedLosses``.
   public var lostRecordCount: Int { count(of: .records) }
 
-  /// How many values of records that were written were lost.
+  /// The number of values that were lost, of records that were written.
   public var lostValueCount: Int { count(of: .values) }
 
-  /// How many links from one record to another were left out, because the other one is not there or does not lead back.
+  /// The number of links from one record to another that were left out, because the other record is missing or does not
+  /// refer back.
   public var droppedLinkCount: Int { count(of: .links) }
 
-  /// How many links were added to a record because the other end has them.
+  /// The number of links that were added to a record because the other end has them.
   public var restoredLinkCount: Int { count(of: .restoredLinks) }
 
-  /// How many records were written though the model's validation does not accept them.
+  /// The number of records that were written though the model's validation does not accept them.
   public var invalidRecordCount: Int {
     Set(
       losses.lazy.filter { $0.kind == .invalidRecords }.flatMap { loss in
@@ -49,10 +50,10 @@ extension SalvageReport {
     .count
   }
 
-  /// Whether the file does not tell how much of it was lost.
+  /// Whether the file does not show how much of it was lost.
   public var hasUncountedLosses: Bool { losses.contains { $0.count == nil } }
 
-  /// The sum of the counts of all losses of a kind, those that are not known left out.
+  /// Returns the sum of the counts of all losses of a kind, without those whose count is unknown.
   public func count(of kind: Loss.Kind) -> Int {
     losses.lazy.filter { $0.kind == kind }.reduce(0) { $0 + ($1.count ?? 0) }
   }
@@ -80,24 +81,25 @@ extension SalvageReport: CustomStringConvertible {
 // MARK: Losses
 
 extension SalvageReport {
-  /// Something in a damaged store that was not written as it was.
+  /// A part of a damaged store that was not written as it was.
   public struct Loss: Sendable, Hashable {
-    /// What was lost.
+    /// The kind of the loss.
     public var kind: Kind
-    /// The name of the entity, if it is about records whose entity is known.
+    /// The name of the entity, if the loss concerns records whose entity is known.
     public var entity: String?
-    /// The name of the property, if it is about values or links of one.
+    /// The name of the property, if the loss concerns its values or links.
     public var property: String?
-    /// What the store calls the records, as far as it could be read.
+    /// The references of the records, as far as they could be read.
     public var references: [ReferenceID]
-    /// How many records, values or links it is; nil if the file does not tell. A part of the file that is no record counts as 0.
+    /// The number of records, values or links; nil if the file does not show it. A part of the file that is no record
+    /// counts as 0.
     public var count: Int?
     /// The line in a text file, counted from 1.
     public var line: Int?
     /// The bytes in the file that hold what was lost, counted from 0. For a compressed or an encrypted store, in the file inside, unless
     /// ``reason`` says otherwise.
     public var byteRange: Range<Int>?
-    /// What is wrong, for a person. It holds no values.
+    /// A description of the fault, for people. It contains no values.
     public var reason: String
 
     /// Makes a loss.
@@ -124,7 +126,7 @@ extension SalvageReport {
 }
 
 extension SalvageReport.Loss {
-  /// What was lost. More kinds may come, so a `switch` over them needs a default.
+  /// The kind of a loss. More kinds may be added, so a `switch` over them needs a default.
   public struct Kind: Sendable, Hashable {
     private enum Name: String {
       case records, values, links, restoredLinks, invalidRecords, fileParts
@@ -133,15 +135,15 @@ extension SalvageReport.Loss {
 
     /// Records that could not be read, or that the other store cannot keep: they are not written.
     public static let records = Kind(name: .records)
-    /// Values that could not be read, of records that are written: they are nil there, or lead nowhere.
+    /// Values that could not be read, of records that are written: they are nil there, or refer to no record.
     public static let values = Kind(name: .values)
-    /// Links to records that are not there, or that do not lead back: they are not written.
+    /// Links to records that are missing, or that do not refer back: they are not written.
     public static let links = Kind(name: .links)
     /// Links that were lost at one end and are written because the other end has them.
     public static let restoredLinks = Kind(name: .restoredLinks)
     /// Records that are written as they are, though the model's validation does not accept them.
     public static let invalidRecords = Kind(name: .invalidRecords)
-    /// Parts of the file that are no records: metadata, history, or bytes of which nobody knows what they were.
+    /// Parts of the file that are no records: metadata, history, or bytes of unknown purpose.
     public static let fileParts = Kind(name: .fileParts)
   }
 }
@@ -152,7 +154,7 @@ extension SalvageReport.Loss.Kind: CustomStringConvertible {
 }
 
 extension SalvageReport.Loss: CustomStringConvertible {
-  /// How many records a line names.
+  /// The greatest number of records that a line names.
   private static let mostReferencesTold = 3
 
   /// One line: `Item.title, 3 values, line 7, bytes 120 to 180: reason`.

@@ -1,10 +1,11 @@
 import HeartwoodModel
 
-// A link that both ends have is kept. One that only one end has is kept if the other end is silent, because its value was lost, and there is
-// place for it; if the other end says something else, nobody knows which is right, and the link is dropped.
+// A link that both ends have is kept. One that only one end has is kept if the other end has no value, because it was
+// lost, and has room for the link; if the other end has a different value, it is unknown which one is right, and the
+// link is dropped.
 
 extension SalvageSettlement {
-  /// A relationship as the entity has it that declares it.
+  /// A relationship in the entity that declares it.
   private struct Side: Hashable {
     let entityOrdinal: Int
     let ordinal: Int
@@ -15,7 +16,7 @@ extension SalvageSettlement {
     for (side, inverse) in pairs {
       let agreement = LinkAgreement(contents)
       let (one, other) = (agreementSide(side), agreementSide(inverse))
-      // That a relationship which is its own inverse agrees with itself, the quick look does not tell.
+      // For a relationship that is its own inverse, the quick check does not show whether it agrees with itself.
       if side != inverse, try agreement.oneSidedLink(one, other) == nil { continue }
       settle(side, inverse)
     }
@@ -41,7 +42,8 @@ extension SalvageSettlement {
     return pairs
   }
 
-  /// The relationship that leads back; nil if there is none that stores keep, or it leads back to another one.
+  /// Returns the inverse relationship; nil if there is none that stores keep, or if its inverse is another
+  /// relationship.
   private func inverse(of side: Side) -> Side? {
     let entities = contents.model.entities
     guard let target = entities[side.entityOrdinal].relationshipTargets[side.ordinal],
@@ -72,7 +74,8 @@ extension SalvageSettlement {
     if side != inverse { apply(ends.backward, to: inverse) }
   }
 
-  /// What each record refers to by the relationship, in the order of the records; those that refer to nothing left out.
+  /// Returns the destinations of the relationship for each record, in the order of the records; records without
+  /// destinations are left out.
   private func links(of side: Side) -> [(owner: RecordKey, targets: [RecordKey])] {
     entities(side).flatMap { entity -> [(owner: RecordKey, targets: [RecordKey])] in
       contents.tables[entity.ordinal].groups.flatMap { group in
@@ -85,7 +88,7 @@ extension SalvageSettlement {
     }
   }
 
-  /// Gives the records the links that were settled, and notes what changes.
+  /// Sets the links of the records to those that were settled, and notes the changes.
   private mutating func apply(_ settled: [RecordKey: [RecordKey]], to side: Side) {
     for entity in entities(side) {
       var groups = contents.tables[entity.ordinal].groups
@@ -106,7 +109,7 @@ extension SalvageSettlement {
       let owner = RecordKey(entityOrdinal: entity.ordinal, reference: group.references[row])
       let accepted = settled[owner] ?? []
       let (isAccepted, isOld) = (Set(accepted), Set(old))
-      // Those that were there stay in their order.
+      // Existing links stay in their order.
       let new = old.filter(isAccepted.contains) + accepted.filter { !isOld.contains($0) }
       guard new != old else { continue }
       changed[row] = new
@@ -143,16 +146,16 @@ extension SalvageSettlement {
   }
 }
 
-/// Links from both ends of a pair of relationships, and which of them are kept.
+/// Links from both ends of a pair of relationships, and those of them that are kept.
 private struct SettledLinks {
   let isToMany: Bool
   let isInverseToMany: Bool
   /// Whether the relationship is its own inverse, so that both ends are the same.
   let isOwnInverse: Bool
-  /// Whether the file keeps the links at the other end alone.
+  /// Whether the file stores the links at the other end only.
   var isDerived = false
   var isInverseDerived = false
-  /// What each record refers to by the relationship.
+  /// The destinations of the relationship, by record.
   private(set) var forward: [RecordKey: [RecordKey]] = [:]
   private var inverse: [RecordKey: [RecordKey]] = [:]
   private var accepted: Set<Link> = []
@@ -168,7 +171,7 @@ private struct SettledLinks {
     self.isOwnInverse = isOwnInverse
   }
 
-  /// What each record refers to by the inverse.
+  /// The destinations of the inverse, by record.
   var backward: [RecordKey: [RecordKey]] { isOwnInverse ? forward : inverse }
 
   mutating func settle(
@@ -182,7 +185,7 @@ private struct SettledLinks {
       : backLinks.flatMap { owner, targets in targets.map { Link(owner: $0, target: owner) } }
     let (known, knownBack) = (Set(all), Set(back))
     for link in all where knownBack.contains(link) { accept(link) }
-    // What is derived from the other end says nothing of its own.
+    // An end that is derived from the other one adds no information.
     let talkers = isDerived ? [] : Set(links.map(\.owner))
     let backTalkers = isOwnInverse ? talkers : isInverseDerived ? [] : Set(backLinks.map(\.owner))
     if !isDerived {
@@ -193,7 +196,7 @@ private struct SettledLinks {
     }
   }
 
-  /// Keeps a link if there is place for it at both ends.
+  /// Keeps a link if both ends have room for it.
   private mutating func accept(_ link: Link) {
     if accepted.contains(link) { return }
     let hasPlace = isToMany || forward[link.owner] == nil

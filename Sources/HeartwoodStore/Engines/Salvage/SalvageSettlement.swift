@@ -1,17 +1,18 @@
 import HeartwoodModel
 
-/// Makes what was read of a damaged store fit together: no two records of one name, no link that leads nowhere, inverses that agree. What
-/// is changed for that is noted, and so is what the model's validation does not accept, which stays as it is.
+/// Makes the records of a damaged store consistent: no two records with one reference, no link to a missing record,
+/// inverses that agree. It notes all changes, and the records that the model's validation does not accept, which stay
+/// as they are.
 struct SalvageSettlement {
   private(set) var contents: StoreContents
   private(set) var losses: [SalvageReport.Loss]
-  /// The names of the records of each entity, by ordinal.
+  /// The references of the records of each entity, by ordinal.
   var references: [Set<ReferenceID>] = []
 
-  /// The relationships that the file keeps at the other end alone.
+  /// The relationships that the file stores at the other end only.
   let derived: Set<RelationshipSide>
 
-  /// - Parameter losses: what has been noted before.
+  /// - Parameter losses: the losses that were noted before.
   static func settle(
     _ contents: StoreContents,
     _ losses: [SalvageReport.Loss],
@@ -45,12 +46,12 @@ struct SalvageSettlement {
 // MARK: Records
 
 extension SalvageSettlement {
-  /// Leaves out tables that a store has given to be checked later, and that do not hold.
+  /// Leaves out tables that a store has added for a later check, and that fail it.
   private mutating func takeReadableTables() {
     for (ordinal, table) in contents.tables.enumerated() {
       do {
         try table.verify()
-        // One without a verifier, since it has been asked.
+        // The table is replaced by one without a verifier, which has been called.
         replace(ordinal, by: table.groups)
       } catch {
         note(.init(.records, error, entity: table.entity.name, count: table.count))
@@ -72,7 +73,7 @@ extension SalvageSettlement {
     }
   }
 
-  /// Keeps the first of records with the same name.
+  /// Keeps the first of several records with the same reference.
   private mutating func dropDuplicates() throws(PersistenceError) {
     for (ordinal, table) in contents.tables.enumerated() {
       let repeated = table.repeatedRows
@@ -82,7 +83,7 @@ extension SalvageSettlement {
     }
   }
 
-  /// Whether there is such a record.
+  /// Returns whether there is such a record.
   func exists(_ key: RecordKey) -> Bool {
     references.indices.contains(key.entityOrdinal) && references[key.entityOrdinal].contains(key.reference)
   }
@@ -156,9 +157,9 @@ extension SalvageSettlement {
 }
 
 extension RowGroup {
-  /// The group with other links in some rows.
+  /// Returns the group with other links in some rows.
   ///
-  /// - Parameter links: the links of a row; nil for those that it has.
+  /// - Parameter links: returns the links of a row; nil for those that it has.
   func withLinks(of property: Int, isToMany: Bool, _ links: (_ row: Int) -> [RecordKey]?) -> RowGroup {
     let builder = ColumnBuilder(kind: isToMany ? .toMany : .toOne)
     let column = columns[property]
@@ -178,7 +179,7 @@ extension RowGroup {
 // MARK: What the model does not accept
 
 extension SalvageSettlement {
-  /// So many records with values that should be unique are told for each store.
+  /// The greatest number of records with values that should be unique that are reported for each store.
   private static let mostConflicts = 10_000
 
   private mutating func noteInvalidRecords() {
@@ -186,7 +187,7 @@ extension SalvageSettlement {
     for entity in contents.entities {
       for node in contents.nodes(of: entity) {
         for fault in RecordValidation.faults(in: node.values, of: node.objectID) {
-          // That a lost value is missing has been told.
+          // A lost value has already been reported as missing.
           if known.contains(.init(entity: entity.name, property: fault.property, reference: node.reference)) {
             continue
           }

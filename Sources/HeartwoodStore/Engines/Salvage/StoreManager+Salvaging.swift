@@ -3,10 +3,10 @@ import HeartwoodModel
 // MARK: Reading what is sound
 
 extension StoreManager {
-  /// Reads what is sound in the file of a store, which is not changed.
+  /// Reads the undamaged parts of the file of a store, which is not changed.
   ///
-  /// - Throws: an error if the file cannot be read at all, if it was written with another model, or if the part of it is gone without which
-  ///   nothing else can be told.
+  /// - Throws: an error if the file cannot be read at all, if it was written with another model, or if a part is
+  ///   missing that is needed to read anything else.
   package func salvage(_ request: Request) throws -> SalvagedStore {
     var request = request
     request.options[.isReadOnly] = true
@@ -63,7 +63,7 @@ extension StoreManager {
     }
   }
 
-  /// Makes the records agree with each other, and a store in memory of them.
+  /// Makes the records consistent, and returns a store in memory with them.
   private func salvaged(
     _ contents: StoreContents,
     _ losses: [SalvageReport.Loss],
@@ -89,12 +89,13 @@ extension StoreManager {
 // MARK: Writing it
 
 extension StoreManager {
-  /// How often records are left out that the other store cannot keep, before it is given up.
+  /// How many times records that the other store cannot keep are left out, before this gives up.
   private static let mostRefusals = 100
 
-  /// Writes what was salvaged as a store of another type or at another place. A record that the other store cannot keep is left out.
+  /// Writes the salvaged records as a store of another type or at another place. A record that the other store cannot
+  /// keep is left out.
   ///
-  /// - Returns: the new store, and what was salvaged as far as it is in it.
+  /// - Returns: the new store, and the part of what was salvaged that it contains.
   package func convert(
     _ salvaged: SalvagedStore,
     to request: Request,
@@ -112,7 +113,7 @@ extension StoreManager {
     return (try convert(salvaged.store, to: request, replacing: replacing), salvaged)
   }
 
-  /// What was salvaged without the records that an error names; nil if it names none of them.
+  /// Returns the salvaged store without the records that an error names; nil if it names none of them.
   private func leavingOut(
     _ salvaged: SalvagedStore,
     _ error: PersistenceError,
@@ -155,7 +156,7 @@ extension StoreManager {
 // MARK: Stores that salvage nothing themselves
 
 extension StoreSalvage {
-  /// Loads an atomic store as usual. What it has added before it fails is kept.
+  /// Loads an atomic store as usual. Records that it added before it failed are kept.
   func load(
     _ store: any AtomicStore,
     _ format: any FileFormat,
@@ -176,13 +177,13 @@ extension StoreSalvage {
     }
   }
 
-  /// The rest of the file, behind the byte that an error names.
+  /// Returns a loss for the rest of the file, after the byte that an error names.
   private func failure(_ error: any Error, _ file: StoreInput) -> SalvageReport.Loss {
     let offset = (error as? PersistenceError)?.context.byteOffset
     return .init(.records, error, count: nil, byteRange: offset.flatMap { $0 < file.size ? $0..<file.size : nil })
   }
 
-  /// Loads an incremental store entity by entity. What it has added of one before it fails is kept.
+  /// Loads an incremental store entity by entity. Records of an entity that it added before it failed are kept.
   fileprivate func load(_ store: any IncrementalStore) throws {
     guard let metadata = try store.connect() else { return }
     defer { store.disconnect() }
@@ -215,11 +216,11 @@ extension StoreManager {
 
 // MARK: SalvagedStore
 
-/// What is sound of a damaged store, in memory, and what is not.
+/// The undamaged records of a damaged store, in memory, and its losses.
 package struct SalvagedStore: Sendable {
-  /// A store without a file that has the records, ready to be converted. It says that it is of the type of the damaged one.
+  /// A store without a file that has the records, ready to be converted. Its type is that of the damaged one.
   package let store: PersistentStore
-  /// What is not as it was.
+  /// The differences from the original.
   package let losses: [SalvageReport.Loss]
 
   package var report: SalvageReport {

@@ -1,6 +1,7 @@
 package import HeartwoodModel
 
-/// What a change set makes of a store's records: new ones have their names, and all fit what others have saved. Nothing is written yet.
+/// The result of applying a change set to a store's records: new ones have their references, and there is no conflict
+/// with what others have saved. Nothing is written yet.
 package struct AppliedChanges: Sendable {
   /// All changes, with permanent references.
   package let columns: ColumnChanges
@@ -15,12 +16,12 @@ package struct AppliedChanges: Sendable {
 extension AppliedChanges {
   /// - Parameters:
   ///   - contents: the records before the changes.
-  ///   - contestedEntities: the entities, by ordinal, of which records may have references that were given to others; asked for once the
-  ///     new records have their names.
-  ///   - note: takes the references that records bring with them.
-  ///   - newReferences: gives references to as many records of an entity as it is asked for.
-  /// - Throws: ``PersistenceError/Code/saveConflict`` where a record has another version than its change was made on, or than is
-  ///   expected; or what is wrong with a change.
+  ///   - contestedEntities: returns the entities, by ordinal, whose records may have references that were given to
+  ///     others; called once the new records have their references.
+  ///   - note: receives the references that records bring with them.
+  ///   - newReferences: returns references for as many records of an entity as it is asked for.
+  /// - Throws: ``PersistenceError/Code/saveConflict`` if a record has another version than its change was made on, or
+  ///   than is expected; or an error for an invalid change.
   init(
     _ changes: ChangeSet,
     to contents: StoreContents,
@@ -47,7 +48,8 @@ extension AppliedChanges {
     self.contents = application.contents
   }
 
-  /// The same changes, made in contents that have more records than those that they were made in before, and are as they were else.
+  /// Returns the same changes, applied to contents that have more records than those that they were applied to before,
+  /// and are otherwise the same.
   func applied(to contents: StoreContents) throws(PersistenceError) -> AppliedChanges {
     let application = try ChangeApplication(columns, contents: contents, conflicts: [], contestedEntities: [])
     var newContents = application.contents
@@ -60,7 +62,7 @@ extension AppliedChanges {
     )
   }
 
-  /// What a save tells once it is done.
+  /// Returns the result of the save once it is done.
   func commit(number: UInt64) -> StoreCommit {
     StoreCommit(permanentIDs: permanentIDs, insertedRows: insertedRows, tables: contents.tables, number: number)
   }
@@ -68,16 +70,17 @@ extension AppliedChanges {
 
 // MARK: ChangeApplication
 
-/// Applies changes to the tables of an atomic store, which are in the store's own model and name records by permanent references.
+/// Applies changes to the tables of an atomic store. They use the store's own model and identify records by permanent
+/// references.
 struct ChangeApplication {
   private(set) var contents: StoreContents
   /// The rows of the new records of each entity, by ordinal, in the order of the changes.
   private(set) var insertedRows: [Int: RowRuns] = [:]
 
   /// - Parameters:
-  ///   - conflicts: those that are known already.
-  ///   - contestedEntities: the entities, by ordinal, of which records may have references that were given to others.
-  /// - Throws: ``PersistenceError/Code/saveConflict`` where a record has another version than its change was made on.
+  ///   - conflicts: the conflicts that are known already.
+  ///   - contestedEntities: the entities, by ordinal, whose records may have references that were given to others.
+  /// - Throws: ``PersistenceError/Code/saveConflict`` if a record has another version than its change was made on.
   init(
     _ changes: ColumnChanges,
     contents: StoreContents,
@@ -85,7 +88,7 @@ struct ChangeApplication {
     contestedEntities: Set<Int>
   ) throws(PersistenceError) {
     self.contents = contents
-    // Every change is held against the tables as they are before the first one is made.
+    // Every change is compared with the tables as they are before the first one is made.
     var conflicts = conflicts
     for update in changes.updates { findConflicts(of: update, &conflicts) }
     for deletion in changes.deletions { findConflicts(of: deletion, &conflicts) }
@@ -104,7 +107,7 @@ struct ChangeApplication {
     insertedRows[ordinal, default: RowRuns()].append(contents.tables[ordinal].insert(insertion.groups))
   }
 
-  /// Records that come with a reference of their own must not have one that is taken.
+  /// Checks that records which come with references of their own have none that is taken.
   private func checkReferencesAreNew(_ insertion: InsertedRows) throws(PersistenceError) {
     let table = contents.tables[insertion.entity.ordinal]
     for group in insertion.groups {
@@ -181,8 +184,8 @@ extension ChangeApplication {
 extension StoreContents {
   /// Makes changes in the tables and writes nothing. All ids are permanent.
   ///
-  /// - Throws: ``PersistenceError/Code/saveConflict`` where a record has another version than its change was made on, or than is
-  ///   expected.
+  /// - Throws: ``PersistenceError/Code/saveConflict`` if a record has another version than its change was made on, or
+  ///   than is expected.
   package mutating func apply(
     _ changes: ChangeSet,
     typeDescription: StoreTypeDescription

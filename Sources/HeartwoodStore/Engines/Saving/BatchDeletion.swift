@@ -1,16 +1,17 @@
 package import HeartwoodModel
 
-/// Records of one store that are to go, with all that their delete rules take along and all that has to forget them.
+/// Records of one store that are to be deleted, with all that their delete rules delete as well, and the records whose
+/// relationships refer to them.
 package struct BatchDeletion {
   private let model: ManagedObjectModel
   private let tables: QueryTables
-  /// The rows that go, by entity ordinal.
+  /// The rows that are deleted, by entity ordinal.
   private var rows: [Set<RowID>]
-  /// Rows whose relationships have not been looked at yet.
+  /// Rows whose relationships have not been followed yet.
   private var pending: [QueryTables.Subject] = []
-  /// The relationships of other records that lead to some that go.
+  /// The relationships of other records that refer to deleted ones.
   private var inverses: [QueryTables.Subject: Set<Int>] = [:]
-  /// Relationships that deny a deletion as long as they lead to records that stay.
+  /// Relationships that deny a deletion as long as they refer to records that stay.
   private var denials: [(subject: QueryTables.Subject, ordinal: Int)] = []
 
   package init(model: ManagedObjectModel, tables: QueryTables) {
@@ -19,7 +20,7 @@ package struct BatchDeletion {
     self.rows = Array(repeating: [], count: model.entities.count)
   }
 
-  /// Adds records, and what their delete rules take along.
+  /// Adds records, and those that their delete rules delete as well.
   package mutating func add(_ new: [RowID], entityOrdinal: Int) {
     guard model.entities[entityOrdinal].hasStoredRelationships else { return rows[entityOrdinal].formUnion(new) }
     for row in new { add(.init(entityOrdinal: entityOrdinal, row: row)) }
@@ -50,7 +51,7 @@ package struct BatchDeletion {
 extension BatchDeletion {
   package var count: Int { rows.reduce(0) { $0 + $1.count } }
 
-  /// The ids of the records that go.
+  /// The ids of the deleted records.
   package var objectIDs: [ManagedObjectID] {
     rows.enumerated().flatMap { ordinal, rows in
       rows.sorted { $0.rawValue < $1.rawValue }.compactMap {
@@ -59,10 +60,10 @@ extension BatchDeletion {
     }
   }
 
-  /// What a save has to do.
+  /// Returns the changes that a save has to make.
   ///
-  /// - Throws: ``PersistenceError/Code/validationFailed`` where a delete rule denies it, or a relationship that has to lead somewhere
-  ///   would lead nowhere.
+  /// - Throws: ``PersistenceError/Code/validationFailed`` if a delete rule denies it, or if a required relationship
+  ///   would become empty.
   package func changes() throws(PersistenceError) -> ChangeSet {
     var faults = BatchFaults()
     for denial in denials { check(denial, &faults) }
@@ -93,7 +94,7 @@ extension BatchDeletion {
     faults.append([ValidationFault(.deletionDenied, id, name, problem, relatedObjectIDs: others)])
   }
 
-  /// The record without those that go in its relationships.
+  /// Returns an update that removes the deleted records from the record's relationships.
   private func update(
     _ subject: QueryTables.Subject,
     _ ordinals: Set<Int>,
@@ -111,6 +112,6 @@ extension BatchDeletion {
 }
 
 extension EntityDescription {
-  /// Whether stores keep relationships of the entity's records.
+  /// Whether the entity has relationships that stores keep.
   package var hasStoredRelationships: Bool { traits.contains { $0.attributeType == nil && !$0.isTransient } }
 }

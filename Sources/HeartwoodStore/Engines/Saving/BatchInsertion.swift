@@ -1,16 +1,16 @@
 package import HeartwoodModel
 
-/// New records of one entity that are put into columns one after the other.
+/// New records of one entity that are appended to columns one after the other.
 package struct BatchInsertion {
   let entity: EntityDescription
   private let builder: RowGroupBuilder
   private let newReferences: (Int) throws(PersistenceError) -> ReferenceColumn
   private var groups: [RowGroup] = []
-  /// How many rows the builder's columns have that have no names yet.
+  /// The number of rows in the builder's columns that have no references yet.
   private var openCount = 0
   private(set) var count = 0
 
-  /// - Parameter newReferences: gives names to as many new records as it is asked for.
+  /// - Parameter newReferences: returns references for as many new records as it is asked for.
   package init(
     entity: EntityDescription,
     newReferences: @escaping (Int) throws(PersistenceError) -> ReferenceColumn
@@ -36,7 +36,7 @@ package struct BatchInsertion {
     openCount = 0
   }
 
-  /// All records; this is of no use then.
+  /// Returns all records; this must not be used afterwards.
   package mutating func sealed() throws(PersistenceError) -> InsertedRows {
     try seal()
     return InsertedRows(entity: entity, groups: groups, hasGivenReferences: true)
@@ -45,7 +45,7 @@ package struct BatchInsertion {
 
 // MARK: BatchFaults
 
-/// Faults of many records, of which the first are kept.
+/// Faults of many records, of which only the first are stored.
 package struct BatchFaults: Sendable {
   private static let mostKept = 100
   private(set) var faults: [ValidationFault] = []
@@ -64,9 +64,10 @@ package struct BatchFaults: Sendable {
 // MARK: TableQuery: updates
 
 extension TableQuery {
-  /// New values for the records that pass, group by group on all processors. No object is made.
+  /// Computes new values for the records that pass, group by group on all processors, without creating objects.
   ///
-  /// - Throws: ``PersistenceError/Code/validationFailed`` where a value does not fit its attribute or breaks one of its rules.
+  /// - Throws: ``PersistenceError/Code/validationFailed`` if a value does not fit its attribute or breaks one of its
+  ///   rules.
   package func updates(_ assignments: [BatchAssignment]) throws -> UpdatedRows {
     let parts = Parallel.map(table.groups.count) { ordinal in
       var writer = GroupUpdate(self, ordinal, assignments)
@@ -88,7 +89,7 @@ private struct GroupUpdate {
   private let scope: ObjectIDScope
   private let records: QueryRecords
   private let assignments: [BatchAssignment]
-  /// Whether a value has to be looked at closely, by place among the assignments.
+  /// Whether values have to be validated, by place among the assignments.
   private var isChecked: [Bool]
   private var builder: UpdatedGroupBuilder
   private(set) var faults = BatchFaults()
@@ -103,7 +104,7 @@ private struct GroupUpdate {
     records = QueryRecords(tables: query.tables, entityOrdinal: entity.ordinal)
     builder = UpdatedGroupBuilder(entity: entity)
     let ruled = Set(entity.ruledAttributes.map(\.ordinal))
-    // A constant is looked at once.
+    // A constant is validated once.
     isChecked = assignments.map {
       $0.expression.constant != nil || !entity.traits[$0.ordinal].isOptional || ruled.contains($0.ordinal)
     }
@@ -130,7 +131,7 @@ private struct GroupUpdate {
     if assignments[index].expression.constant != nil { isChecked[index] = false }
   }
 
-  /// Nil where no record of the group passes.
+  /// Returns the update; nil if no record of the group passes.
   mutating func sealed() -> UpdatedGroup? {
     builder.isEmpty ? nil : builder.sealed(group: ordinal, base: group)
   }

@@ -1,6 +1,6 @@
 public import HeartwoodModel
 
-/// A relationship of an entity: of the one that declares it, or of a subentity.
+/// A relationship of an entity: the one that declares it, or a subentity.
 public struct RelationshipSide: Sendable, Hashable {
   /// The ordinal of the entity.
   public let entityOrdinal: Int
@@ -15,12 +15,13 @@ public struct RelationshipSide: Sendable, Hashable {
 }
 
 extension StoreContents {
-  /// Refuses contents that a store cannot keep which has a relationship and its inverse as one thing: those in which one record refers to
-  /// another that does not refer back. Call it in ``IncrementalStoreFormat/check(_:for:)``. O(links).
+  /// Refuses contents that a store cannot keep if it stores a relationship and its inverse as one thing: those in which
+  /// one record refers to another that does not refer back. Call it in ``IncrementalStoreFormat/check(_:for:)``.
+  /// O(links).
   ///
   /// - Parameters:
   ///   - pairs: the relationships that the store keeps as one.
-  ///   - setup: that of the new store, for the message.
+  ///   - setup: the setup of the new store, for the message.
   ///   - type: the type of the new store.
   /// - Throws: ``PersistenceError/Code/valueUnsupported`` for the first link that is found.
   public func checkInverses(
@@ -50,16 +51,16 @@ extension StoreContents {
   }
 }
 
-/// Whether a relationship leads from one record to another wherever its inverse leads back.
+/// Checks that a relationship refers from one record to another exactly if its inverse refers back.
 struct LinkAgreement {
   typealias Side = RelationshipSide
 
-  /// Where a relationship leads and the other one does not lead back.
+  /// A link that the inverse relationship does not have.
   struct OneSidedLink: Sendable {
     let objectID: ManagedObjectID
     let property: String
     let destinationID: ManagedObjectID
-    /// The name of the relationship that should lead back.
+    /// The name of the relationship that should refer back.
     let inverse: String
   }
 
@@ -69,10 +70,11 @@ struct LinkAgreement {
     self.contents = contents
   }
 
-  /// A link that one of the relationships has and the other has not, or nil where there is none. What leads to a record that is not there does
-  /// not count. O(links); memory is taken only where the two differ.
+  /// Returns a link that only one of the relationships has, or nil if there is none. Links to missing records are
+  /// ignored. O(links); memory is used only if the two differ.
   func oneSidedLink(_ side: Side, _ inverse: Side) throws(PersistenceError) -> OneSidedLink? {
-    // In what order the links come does not matter for their sum, and that sums of other links are the same is as good as impossible.
+    // The order of the links does not affect their sum, and it is practically impossible that different links have the
+    // same sum.
     var (sum, inverseSum): (UInt, UInt) = (0, 0)
     try forEachLink(side, inverse) { sum &+= $0.hash }
     try forEachLink(inverse, side) { inverseSum &+= $0.reversed.hash }
@@ -81,7 +83,7 @@ struct LinkAgreement {
     return try missingLink(inverse, side)
   }
 
-  /// A link of `side` that `inverse` has not.
+  /// Returns a link of `side` that `inverse` does not have.
   private func missingLink(_ side: Side, _ inverse: Side) throws(PersistenceError) -> OneSidedLink? {
     var leadingBack: Set<UInt> = []
     try forEachLink(inverse, side) { leadingBack.insert($0.reversed.hash) }
@@ -126,7 +128,7 @@ extension LinkAgreement {
     }
   }
 
-  /// Calls `body` for each link of `side` to a record of which `inverse` can lead back.
+  /// Calls `body` for each link of `side` to a record that can refer back by `inverse`.
   private func forEachLink(
     _ side: Side,
     _ inverse: Side,

@@ -1,22 +1,22 @@
 package import HeartwoodModel
 
-/// Makes columns of changes that are given record by record: names new records, finds the rows of others, and lets relationships
-/// lead to permanent ids.
+/// Converts changes of single records to columns: gives new records references, finds the rows of others, and makes
+/// relationships refer to permanent ids.
 struct RecordResolution {
   /// The changes by column.
   private(set) var columns = ColumnChanges()
-  /// The permanent ids of the new records, by the ids that they were given with.
+  /// The permanent ids of the new records, by the ids that they came with.
   private(set) var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
-  /// The records that are not as they were when their changes were made.
+  /// The records that have changed since their changes were made.
   private(set) var conflicts: [MergeConflict] = []
   private let contents: StoreContents
   /// Whether the store keeps records of an entity, by ordinal.
   private let isKept: [Bool]
 
   /// - Parameters:
-  ///   - preconditions: the records that must be as they were.
-  ///   - note: takes the references that records bring with them.
-  ///   - newReferences: gives references to as many records of an entity as it is asked for.
+  ///   - preconditions: the records that must not have changed.
+  ///   - note: receives the references that records bring with them.
+  ///   - newReferences: returns references for as many records of an entity as it is asked for.
   init(
     _ changes: RecordChanges,
     preconditions: [RecordPrecondition],
@@ -47,7 +47,7 @@ extension RecordResolution {
     note: ([ManagedObjectID]) -> Void,
     newReferences: (Int, EntityDescription) throws(PersistenceError) -> ReferenceColumn
   ) throws(PersistenceError) {
-    // Chosen references first, so that no new one is the same.
+    // Records with chosen references come first, so that no new reference is the same.
     var chosen: [ManagedObjectID] = []
     var temporary: [Int: [ManagedObjectID]] = [:]
     for snapshot in inserted {
@@ -81,7 +81,7 @@ extension RecordResolution {
     }
   }
 
-  /// The id in the store's own scope, where it is one of this store's.
+  /// Returns the id in the store's own scope, if it is an id of this store.
   private func ownID(_ id: ManagedObjectID) throws(PersistenceError) -> ManagedObjectID {
     guard id.storeIdentifier == contents.metadata.identifier else {
       throw PersistenceError(
@@ -93,7 +93,7 @@ extension RecordResolution {
     return contents.objectID(id.reference, of: try ownEntity(id.entity))
   }
 
-  /// The store's own description of `entity`, which may come from another copy of the model.
+  /// Returns the store's own description of `entity`, which may come from another copy of the model.
   private func ownEntity(_ entity: EntityDescription) throws(PersistenceError) -> EntityDescription {
     let entities = contents.model.entities
     if entities.indices.contains(entity.ordinal), entities[entity.ordinal] === entity, isKept[entity.ordinal] {
@@ -169,7 +169,7 @@ extension RecordResolution {
     )
   }
 
-  /// The row of a record that is as it was at `baseVersion`; another is a conflict.
+  /// Returns the row of a record that still has `baseVersion`; notes a conflict for another version.
   private mutating func row(of id: ManagedObjectID, baseVersion: UInt64) throws(PersistenceError) -> RowID? {
     let table = contents.tables[id.entity.ordinal]
     let row = try table.row(of: id.reference)
@@ -184,7 +184,8 @@ extension RecordResolution {
 // MARK: Values
 
 extension RecordResolution {
-  /// The value as the store keeps it: fit for the property, with permanent ids of entities of the store's own model.
+  /// Returns the value as the store keeps it: fit for the property, with permanent ids of entities of the store's own
+  /// model.
   private func resolved(
     _ value: PropertyValue,
     ordinal: Int,
@@ -238,7 +239,7 @@ extension RecordResolution {
 }
 
 extension PersistenceError {
-  /// The error of a relationship that leads to `id`, which the store of the relationship does not have.
+  /// Returns the error for a relationship that refers to `id`, which is missing in the store of the relationship.
   package static func danglingReference(_ id: ManagedObjectID, context: Context) -> PersistenceError {
     PersistenceError(
       .danglingReference,

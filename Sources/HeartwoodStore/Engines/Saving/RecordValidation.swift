@@ -1,13 +1,13 @@
 package import HeartwoodModel
 
-/// Whether records are as their entity's description asks.
+/// Validates records against their entity's description.
 ///
 /// The properties are checked first, each in turn, and then the rules of those attributes that have any.
 package struct RecordValidation {
   private let objectID: ManagedObjectID
   private var faults: [ValidationFault] = []
 
-  /// What is wrong with the values of one record. They are indexed by property ordinal. O(values).
+  /// Returns the faults in the values of one record, which are indexed by property ordinal. O(values).
   package static func faults(in values: [PropertyValue], of objectID: ManagedObjectID) -> [ValidationFault] {
     var validation = RecordValidation(objectID: objectID)
     for (ordinal, value) in values.prefix(objectID.entity.traits.count).enumerated() {
@@ -19,7 +19,7 @@ package struct RecordValidation {
     return validation.faults
   }
 
-  /// What is wrong with one value of a record.
+  /// Returns the faults of one value of a record.
   package static func faults(
     in value: PropertyValue,
     at ordinal: Int,
@@ -46,7 +46,7 @@ package struct RecordValidation {
 
 extension RecordValidation {
   private mutating func check(_ value: PropertyValue, _ ordinal: Int) {
-    // The traits tell without a copy of the description, which only a fault needs.
+    // The traits contain this without a copy of the description, which only a fault needs.
     let trait = objectID.entity.traits[ordinal]
     if trait.isTransient { return }
     if !value.fits(trait) {
@@ -99,7 +99,7 @@ extension RecordValidation {
 // MARK: Rules
 
 extension RecordValidation {
-  /// Checks a value that may be null or of another type: then the rules say nothing of it.
+  /// Checks a value against the rules of its attribute. They do not apply to null or a value of another type.
   private mutating func check(_ value: PropertyValue, _ attribute: RuledAttribute) {
     checkConditions(value, attribute)
     if case .string(let text) = value {
@@ -151,9 +151,9 @@ extension RecordValidation {
 
 // MARK: ContentsValidation
 
-/// Whether everything that a store keeps fits together: values, references, inverse relationships, and what must be unique.
+/// Checks that the contents of a store are consistent: values, references, inverse relationships, and uniqueness.
 package struct ContentsValidation {
-  /// Something that is wrong with a record.
+  /// A fault of a record.
   package struct Finding: Sendable, Hashable, CustomStringConvertible {
     package let objectID: ManagedObjectID
     package let message: String
@@ -161,7 +161,7 @@ package struct ContentsValidation {
     package var description: String { "\(objectID.entity.name) \(objectID.reference): \(message)" }
   }
 
-  /// The first findings, and how many there are.
+  /// The first findings, and the number of all.
   package struct Survey: Sendable {
     package fileprivate(set) var findings: [Finding] = []
     package fileprivate(set) var count = 0
@@ -172,15 +172,16 @@ package struct ContentsValidation {
   private let countsAll: Bool
   private var survey = Survey()
 
-  /// Checks `contents` and gives up to `limit` findings, in the order of the records; what must be unique and is not
-  /// comes last. O(values).
+  /// Checks `contents` and returns up to `limit` findings, in the order of the records; violations of uniqueness come
+  /// last. O(values).
   package static func findings(in contents: StoreContents, limit: Int) throws(PersistenceError) -> [Finding] {
     var validation = ContentsValidation(contents, limit: limit, countsAll: false)
     try validation.run()
     return validation.survey.findings
   }
 
-  /// Checks `contents` and gives up to `limit` findings, as ``findings(in:limit:)`` does, and the number of all. O(values).
+  /// Checks `contents` and returns up to `limit` findings, as ``findings(in:limit:)`` does, and the number of all.
+  /// O(values).
   package static func survey(of contents: StoreContents, limit: Int) throws(PersistenceError) -> Survey {
     var validation = ContentsValidation(contents, limit: limit, countsAll: true)
     try validation.run()

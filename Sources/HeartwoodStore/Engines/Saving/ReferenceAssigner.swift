@@ -9,21 +9,22 @@ import HeartwoodModel
   import Darwin
 #endif
 
-/// Gives names to new records: of the kind that their entity's records have already, or else of the store's preferred kind.
+/// Gives references to new records: of the kind that their entity's records have already, or else of the store's
+/// preferred kind.
 struct ReferenceAssigner: Sendable {
-  /// The number that comes next, once one has been given. A number is given once in a store, not once for each entity: there are formats
-  /// in which a number alone tells the record.
+  /// The next number, once one has been given. A number is given once in a store, not once for each entity: there are
+  /// formats in which the number alone identifies the record.
   private var nextNumber: Int64?
-  /// Between which the numbers are that have been given to records of an entity, by ordinal, where numbers are used.
+  /// The range of numbers that have been given to records of an entity, by ordinal, if numbers are used.
   private var givenNumbers: [Int: Range<Int64>] = [:]
   /// The least numbers that may be given to records of entities that have been given none yet.
   private var leastNumbers: [Int: Int64] = [:]
   /// The entities, by ordinal, of which a record brought a number of its own that may have been given to another.
   private(set) var contestedEntities: Set<Int> = []
 
-  /// References for `count` new records, which no other record gets.
+  /// Returns references for `count` new records, which no other record gets.
   ///
-  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where the numbers have run out.
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if there are no more numbers.
   mutating func newReferences(
     _ count: Int,
     for table: NodeTable,
@@ -37,7 +38,7 @@ struct ReferenceAssigner: Sendable {
     }
   }
 
-  /// Takes note of a reference that a new record brings with it, so that no other gets it.
+  /// Notes a reference that a new record brings with it, so that no other gets it.
   mutating func note(_ reference: ReferenceID, entityOrdinal: Int) {
     guard case .integer(let number) = reference else { return }
     let next = number == .max ? .max : number + 1
@@ -112,8 +113,8 @@ extension ReferenceAssigner {
 }
 
 extension StoreContents {
-  /// A number above that of every record, and not below ``nextReferenceNumber``. Numbers of deleted records count too: somebody may
-  /// still hold their ids. O(records).
+  /// A number above that of every record, and not below ``nextReferenceNumber``. Numbers of deleted records count too:
+  /// their ids may still be in use. O(records).
   package var numberAfterGreatestReference: Int64 {
     let greatest = tables.reduce(into: Int64(0)) { greatest, table in
       for group in table.groups { greatest = max(greatest, group.references.greatestNumber ?? 0) }
@@ -123,7 +124,7 @@ extension StoreContents {
 }
 
 extension ReferenceColumn {
-  /// The greatest of the names that are numbers, or nil where none is.
+  /// The greatest of the references that are numbers, or nil if there are none.
   var greatestNumber: Int64? {
     switch layout {
     case .uuid, .string: nil
@@ -138,14 +139,14 @@ extension ReferenceColumn {
 
 // MARK: RandomUUIDs
 
-/// Random UUIDs (version 4 of RFC 9562), as many as are asked for at once: a call of the system for each costs more than all the
-/// rest of an insertion.
+/// Random UUIDs (version 4 of RFC 9562), generated many at once: a call of the system for each would cost more than all
+/// the rest of an insertion.
 enum RandomUUIDs {
   private static let width = MemoryLayout<uuid_t>.size
-  /// As many bytes as the system gives in one call.
+  /// The number of bytes that the system returns in one call.
   private static let batchByteCount = 256
 
-  /// The bytes of `count` UUIDs, one after another.
+  /// Returns the bytes of `count` UUIDs, one after another.
   static func bytes(count: Int) -> ByteSlice {
     let bytes = GrowableBytes(capacity: count * width)
     bytes.appendUnsafely(capacity: count * width) { target in

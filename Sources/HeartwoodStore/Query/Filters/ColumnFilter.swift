@@ -1,7 +1,7 @@
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// A condition in the form in which columns are tested: made once for a table, applied to each of its groups.
+/// A condition in a form that can be tested on columns: made once for a table, applied to each of its groups.
 indirect enum ColumnFilter: Sendable {
   case literal(Bool)
   case not(ColumnFilter)
@@ -14,29 +14,29 @@ indirect enum ColumnFilter: Sendable {
   case integerSet(Int, Set<Int64>)
   case doubles(Int, NumberRange.Doubles)
   case decimals(Int, DecimalRange)
-  /// What a boolean has to be; `nil` does not pass.
+  /// Whether a boolean passes if it is true and if it is false; `nil` does not pass.
   case boolean(Int, whenTrue: Bool, whenFalse: Bool)
   case text(Int, TextFilter)
   case reference(Int, ReferenceFilter)
   case uuids(Int, Set<ReferenceID>)
-  /// How many objects a to-many relationship leads to.
+  /// The number of objects of a to-many relationship.
   case count(Int, NumberRange.Integers)
-  /// Where a relationship leads, whose objects have been tested.
+  /// The destinations of a relationship, which have been tested before.
   case related(Int, RelatedFilter)
   /// One of these rows of the table.
   case rows(Set<RowID>)
-  /// What has no faster way.
+  /// A condition that has no faster form.
   case general(CompiledPredicate)
-  /// A test that an index answers.
+  /// A test for which an index is used.
   case indexed(IndexAccess, ColumnFilter)
 }
 
 extension ColumnFilter {
-  /// About how many nanoseconds a row costs.
+  /// The approximate cost of a row in nanoseconds.
   var cost: Double {
     switch self {
     case .literal: 0
-    // An index leaves little for the others.
+    // An index leaves few rows for the other terms.
     case .indexed: 0.05
     case .not(let term): term.cost
     case .and(let terms), .or(let terms): terms.reduce(0) { $0 + $1.cost }
@@ -49,7 +49,7 @@ extension ColumnFilter {
     }
   }
 
-  /// All of `terms`, the cheapest first, with constants and single terms resolved.
+  /// Returns the conjunction of `terms`, the cheapest first, with constants and single terms resolved.
   static func all(_ terms: [ColumnFilter]) -> ColumnFilter {
     var kept: [ColumnFilter] = []
     for term in terms {
@@ -63,9 +63,9 @@ extension ColumnFilter {
     return kept.count == 1 ? kept[0] : .and(kept.sorted { $0.cost < $1.cost })
   }
 
-  /// One of `terms`, the cheapest first, with constants and single terms resolved.
+  /// Returns the disjunction of `terms`, the cheapest first, with constants and single terms resolved.
   static func any(_ terms: [ColumnFilter]) -> ColumnFilter {
-    // What is true is false of none.
+    // By De Morgan: any of the terms is the negation of all negated terms.
     switch all(terms.map(negated)) {
     case .and(let terms): .or(terms.map(negated))
     case let single: negated(single)
@@ -84,7 +84,7 @@ extension ColumnFilter {
 // MARK: Description
 
 extension ColumnFilter {
-  /// What is tested, without the values.
+  /// Returns a description of the test, without the values.
   func description(for entity: EntityDescription) -> String {
     func name(_ ordinal: Int) -> String { entity.properties[ordinal].name }
     switch self {
@@ -113,12 +113,13 @@ extension ColumnFilter {
 
 // MARK: ReferenceFilter
 
-/// Which objects a to-one relationship has to lead to.
+/// The objects of which a to-one relationship must refer to one.
 struct ReferenceFilter: Sendable {
   /// The references by the ordinal of their entities.
   let references: [Int: Set<ReferenceID>]
 
-  /// - Parameter ids: those of other stores are left out, as nothing leads to them.
+  /// - Parameter ids: the ids of the objects. Those of other stores are left out, because no relationship refers to
+  ///   them.
   init(_ ids: [ManagedObjectID], in tables: QueryTables) {
     var references: [Int: Set<ReferenceID>] = [:]
     for id in ids {
@@ -130,10 +131,10 @@ struct ReferenceFilter: Sendable {
     self.references = references
   }
 
-  /// How many objects there are.
+  /// The number of objects.
   var count: Int { references.values.reduce(0) { $0 + $1.count } }
 
-  /// The places of the rows that lead to one of the objects in the order of a column.
+  /// Returns the places, in the order of a column, of the rows that refer to one of the objects.
   func places(in order: OrderedRows, _ column: RecordColumn) -> [Range<Int>] {
     guard let targets = column.references else { return [] }
     return references.flatMap { ordinal, names in
@@ -149,7 +150,7 @@ struct ReferenceFilter: Sendable {
     }
   }
 
-  /// Keeps the rows that lead to one of the objects.
+  /// Keeps the rows that refer to one of the objects.
   func apply(to rows: inout RowBitmap, _ column: RecordColumn) {
     guard let targets = column.references, !references.isEmpty else { return rows.removeAll() }
     if case .same(let ordinal) = targets.entities {
@@ -162,7 +163,7 @@ struct ReferenceFilter: Sendable {
     }
   }
 
-  /// One reference of one entity, without making one for each row.
+  /// Tests for one reference of one entity, without creating a reference for each row.
   private func apply(_ name: ReferenceID, to rows: inout RowBitmap, _ column: RecordColumn, _ targets: ReferenceColumn)
   {
     let bytes = targets.values.unsafeBase

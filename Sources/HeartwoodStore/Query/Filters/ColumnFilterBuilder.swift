@@ -60,7 +60,7 @@ extension ColumnFilterBuilder {
       else { return nil }
       return lower.intersection(upper)
     }
-    // Nothing is less or greater than nil.
+    // No value is less or greater than nil.
     if constant == .null { return comparator == .equalTo ? nil : NumberRange.Integers.none }
     return NumericValue(constant.scalar).flatMap { NumberRange.Integers(comparator, $0) }
   }
@@ -75,13 +75,13 @@ extension ColumnFilterBuilder {
     var numbers: Set<Int64> = []
     for element in elements where element != .null {
       guard let number = NumericValue(element.scalar) else { return nil }
-      // A number that is no integer equals none.
+      // A number that is not an integer equals none.
       if let exact = number.exactInteger { numbers.insert(exact) }
     }
     return withNull(ordinal, elements, numbers.isEmpty ? .literal(false) : .integerSet(ordinal, numbers))
   }
 
-  /// The test, or that there is no value where `elements` have one that is none.
+  /// Returns the test, combined with a test for no value if one of `elements` is nil.
   private func withNull(_ ordinal: Int, _ elements: [EvaluatedValue], _ test: ColumnFilter) -> ColumnFilter {
     elements.contains(.null) ? .any([.isNull(ordinal), test]) : test
   }
@@ -112,7 +112,7 @@ extension ColumnFilterBuilder {
     return withNull(ordinal, elements, .any(ranges))
   }
 
-  /// Up to this many values are looked for one after the other.
+  /// Up to this many values are compared one after the other.
   private static let fewElements = 64
 
   private func decimals(_ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue) -> DecimalRange? {
@@ -121,7 +121,7 @@ extension ColumnFilterBuilder {
       else { return nil }
       return lower.intersection(upper)
     }
-    // Nothing compares with a NaN or with nil but for equality, of which there is a plain way.
+    // A NaN and nil can only be compared for equality, for which there is the general form.
     guard let number = NumericValue(constant.scalar), !number.isNaN else { return nil }
     return DecimalRange(comparator, number)
   }
@@ -139,7 +139,7 @@ extension ColumnFilterBuilder {
     return withNull(ordinal, elements, .any(ranges))
   }
 
-  /// What the comparison says of each value that a boolean can have.
+  /// Returns the result of the comparison for each value of a boolean.
   private func boolean(_ ordinal: Int, _ comparison: CompiledComparison, _ constant: EvaluatedValue) -> ColumnFilter? {
     let meaning = ScalarComparison(comparison.options)
     func holds(_ value: PropertyValue) -> Bool {
@@ -160,7 +160,7 @@ extension ColumnFilterBuilder {
       return textSet(ordinal, elements, folding)
     }
     guard case .string(let string) = constant.scalar else {
-      // No string compares with nil but for equality, which has been dealt with.
+      // Strings can be compared with nil only for equality, which has been handled above.
       return constant == .null ? .literal(false) : nil
     }
     guard let condition = condition(comparison) else { return nil }
@@ -206,7 +206,7 @@ extension ColumnFilterBuilder {
     return withNull(ordinal, elements, .text(ordinal, TextFilter(.isIn(values), [], folding: TextFolding([]))))
   }
 
-  /// A relationship to many leads to one of the objects given, or to some, all or none of them.
+  /// Returns a test that a to-many relationship refers to one of the given objects, or to some, all or none of them.
   private func membershipTest(_ comparison: CompiledComparison) -> ColumnFilter? {
     guard comparison.modifier != .direct, let property = comparison.left.ownProperty, property.isToMany,
       let constant = comparison.right.constant
@@ -246,14 +246,14 @@ extension ColumnFilterBuilder {
     return withNull(property.ordinal, elements, .reference(property.ordinal, ReferenceFilter(ids, in: tables)))
   }
 
-  /// The tested object is one of those given.
+  /// Returns a test that the tested object is one of the given ones.
   private func subject(_ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue) -> ColumnFilter? {
     guard let elements = Self.candidates(comparator, constant), let ids = Self.objectIDs(elements) else { return nil }
     let subjects = ids.filter { $0.entity.name == table.entity.name }.compactMap { tables.subject($0) }
     return subjects.isEmpty ? .literal(false) : .rows(Set(subjects.map(\.row)))
   }
 
-  /// The values of which one has to be the same.
+  /// Returns the values of which one has to be equal.
   private static func candidates(_ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue)
     -> [EvaluatedValue]?
   {

@@ -1,9 +1,9 @@
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// The numbers that compare to a constant in a way, as a range: so every comparison is the same loop.
+/// The numbers that satisfy a comparison with a constant, as a range, so that every comparison is the same loop.
 enum NumberRange {
-  /// The integers between two bounds; none where the lower is above the upper.
+  /// The integers between two bounds; none if the lower is above the upper.
   struct Integers: Sendable, Equatable {
     var lower: Int64
     var upper: Int64
@@ -16,7 +16,7 @@ enum NumberRange {
     }
   }
 
-  /// The floating-point numbers between two bounds, which are in it; none where one is a NaN or the lower is above the upper.
+  /// The floating-point numbers between two bounds, inclusive; none if one is a NaN or the lower is above the upper.
   struct Doubles: Sendable, Equatable {
     var lower: Double
     var upper: Double
@@ -31,7 +31,7 @@ enum NumberRange {
 }
 
 extension NumberRange.Integers {
-  /// The integers x for which `x comparator number` holds; nil where they are no range.
+  /// Makes the range of the integers x for which `x comparator number` holds; nil if they are no range.
   init?(_ comparator: FetchComparison.Comparator, _ number: NumericValue) {
     switch number {
     case .integer(let bound): self.init(comparator, floor: bound, isExact: true)
@@ -50,8 +50,8 @@ extension NumberRange.Integers {
   }
 
   /// - Parameters:
-  ///   - floor: the number without its fraction, towards negative infinity.
-  ///   - isExact: whether it has none.
+  ///   - floor: the number without its fraction, rounded towards negative infinity.
+  ///   - isExact: whether the number has no fraction.
   private init?(_ comparator: FetchComparison.Comparator, floor: Int64, isExact: Bool) {
     switch comparator {
     case .equalTo: self = isExact ? Self(lower: floor, upper: floor) : .none
@@ -64,7 +64,7 @@ extension NumberRange.Integers {
     }
   }
 
-  /// Compared with a number that lies below all integers, or above all.
+  /// Makes the range for a comparison with a number that lies below all integers, or above all.
   private init?(_ comparator: FetchComparison.Comparator, isBelow: Bool) {
     let all = Self(lower: .min, upper: .max)
     switch comparator {
@@ -77,7 +77,7 @@ extension NumberRange.Integers {
 }
 
 extension NumberRange.Doubles {
-  /// The numbers x for which `x comparator number` holds; nil where they are no range of doubles.
+  /// Makes the range of the numbers x for which `x comparator number` holds; nil if they are no range of doubles.
   init?(_ comparator: FetchComparison.Comparator, _ number: NumericValue) {
     if case .integer(let exact) = number, Int64(exactly: Double(exact)) != exact { return nil }
     let bound = number.double
@@ -102,11 +102,11 @@ extension NumberRange.Doubles {
 
 /// The decimal numbers between two bounds. A NaN is in no range.
 struct DecimalRange: Sendable {
-  /// The number at an end.
+  /// The bound at an end of the range.
   struct Bound: Sendable {
     let number: NumericValue
     let isIncluded: Bool
-    /// The number, where decimals are compared with it as decimals.
+    /// The number, if decimals are compared with it as decimals.
     private let packed: PackedDecimal?
     var isExact: Bool { packed != nil }
 
@@ -121,7 +121,7 @@ struct DecimalRange: Sendable {
         }
     }
 
-    /// Below 0 where `value`, which is a number, is less than the bound.
+    /// Returns a number below 0 if `value`, which is not a NaN, is less than the bound.
     func compare(_ value: PackedDecimal) -> Int {
       if let packed { return PackedDecimal.compare(value, packed) }
       let double = value.exactDouble.map(NumericValue.double) ?? .decimal(value.decimal ?? .nan)
@@ -131,10 +131,11 @@ struct DecimalRange: Sendable {
 
   private var lower: [Bound] = []
   private var upper: [Bound] = []
-  /// Whether it is known to be one number alone. Several decimals may have the same nearest double.
+  /// Whether the range is known to be one number alone. Several decimals may have the same nearest double.
   let isPoint: Bool
 
-  /// The numbers x for which `x comparator number` holds; nil where they are no range. The number is not a NaN.
+  /// Makes the range of the numbers x for which `x comparator number` holds; nil if they are no range. The number is
+  /// not a NaN.
   init?(_ comparator: FetchComparison.Comparator, _ number: NumericValue) {
     let (open, closed) = (Bound(number, isIncluded: false), Bound(number, isIncluded: true))
     isPoint = comparator == .equalTo && open.isExact
@@ -148,7 +149,7 @@ struct DecimalRange: Sendable {
     }
   }
 
-  /// The numbers that are in both.
+  /// Returns the numbers that are in both.
   func intersection(_ other: DecimalRange) -> DecimalRange {
     var both = self
     both.lower += other.lower
@@ -162,7 +163,7 @@ extension DecimalRange {
     !value.isNotANumber && !isBelow(value) && !isAbove(value)
   }
 
-  /// Whether `value` lies before the range.
+  /// Returns whether `value` lies before the range.
   func isBelow(_ value: PackedDecimal) -> Bool {
     if value.isNotANumber { return false }
     return lower.contains { bound in
@@ -171,7 +172,7 @@ extension DecimalRange {
     }
   }
 
-  /// Whether `value` lies behind the range; a NaN does.
+  /// Returns whether `value` lies after the range; a NaN does.
   func isAbove(_ value: PackedDecimal) -> Bool {
     if value.isNotANumber { return true }
     return upper.contains { bound in

@@ -1,12 +1,12 @@
 import HeartwoodFoundation
 package import HeartwoodModel
 
-/// A condition on the objects that a relationship leads to, which has been tested on them first: what is left is to see where each row
-/// leads.
+/// A condition on the objects of a relationship, which has been tested on them first: only the destination of each row
+/// is left to check.
 struct RelatedFilter: Sendable {
   /// How many of the objects have to pass.
   enum Quantifier: Sendable {
-    /// The one that a to-one relationship leads to.
+    /// The object of a to-one relationship.
     case one
     case any, all, none
   }
@@ -14,7 +14,7 @@ struct RelatedFilter: Sendable {
   let quantifier: Quantifier
   /// The objects that pass, or those that do not, by the ordinals of their entities.
   let references: [Int: Set<ReferenceID>]
-  /// Whether an object passes that is among them; one that is gone is not.
+  /// Whether objects in `references` pass, or the others; a deleted object is not in it.
   let passesIfContained: Bool
 
   /// Keeps the rows that pass.
@@ -30,7 +30,7 @@ struct RelatedFilter: Sendable {
     }
   }
 
-  /// Whether a row passes that leads nowhere.
+  /// Whether a row without a destination passes.
   private var passesWithout: Bool {
     switch quantifier {
     case .one: !passesIfContained
@@ -55,7 +55,8 @@ struct RelatedFilter: Sendable {
 }
 
 extension ColumnFilterBuilder {
-  /// A comparison whose left side leads over a relationship: it is made for the objects there once, and not for each row.
+  /// Returns a test for a comparison whose left side follows a relationship: it is evaluated once for the objects
+  /// there, and not for each row.
   func relatedTest(_ comparison: CompiledComparison) -> ColumnFilter? {
     guard comparison.right.constant != nil, let related = comparison.left.related,
       let destination = related.relationship.destination
@@ -77,7 +78,7 @@ extension ColumnFilterBuilder {
     )
   }
 
-  /// The objects of an entity and its subentities that meet a condition, or those that do not.
+  /// Returns the objects of an entity and its subentities that meet a condition, or those that do not.
   private func references(
     _ entityOrdinal: Int,
     where plan: CompiledPredicate,
@@ -104,7 +105,7 @@ extension ColumnFilterBuilder {
 }
 
 extension EntityDescription {
-  /// Whether it is the entity of that ordinal or inherits from it.
+  /// Returns whether it is the entity of that ordinal or inherits from it.
   func isOrInherits(_ ordinal: Int) -> Bool {
     var entity: EntityDescription? = self
     while let current = entity {
@@ -116,15 +117,15 @@ extension EntityDescription {
 }
 
 extension CompiledComparison {
-  /// The same comparison for an object that the relationship leads to.
+  /// Returns the same comparison for an object of the relationship.
   fileprivate func applied(to inner: CompiledExpression, isOverMany: Bool) -> CompiledComparison {
-    // Of what several objects lead to in turn, each counts; of one value of an object, there is that.
+    // If the objects have several values in turn, the modifier applies to these; a single value is compared directly.
     let innerModifier: FetchComparison.Modifier =
       !isOverMany ? modifier : !inner.leadsToMany ? .direct : modifier == .none ? .any : modifier
     return replacing(left: inner, modifier: innerModifier)
   }
 
-  /// Whether an object that is not there passes, which has `missing`.
+  /// Returns whether a missing object passes, which has the value `missing`.
   fileprivate func holds(
     _ missing: EvaluatedValue,
     _ right: EvaluatedValue,
@@ -145,7 +146,7 @@ extension CompiledComparison {
 }
 
 extension CompiledExpression {
-  /// Whether the path leads through a relationship to many.
+  /// Whether the path follows a to-many relationship.
   fileprivate var leadsToMany: Bool {
     if case .property(let base, let property) = self { property.isToMany || base.leadsToMany } else { false }
   }
@@ -164,11 +165,12 @@ extension FetchComparison.Modifier {
 
 // MARK: RelatedReading
 
-/// Reads the records to which relationships lead, a step of all records at a time, and keeps the tables that they are in.
+/// Reads the records that relationships refer to, one step of all records at a time, and keeps the tables that contain
+/// them.
 package struct RelatedReading {
   private let entities: [EntityDescription]
   private let scopes: [ObjectIDScope]
-  /// The records of an entity that have been read so far, with those that references name.
+  /// Returns the records of an entity that have been read so far, with those of the given references.
   private let read: (EntityDescription, [ReferenceID]) throws -> NodeTable
   /// The newest table of each entity that was read, by ordinal.
   private var newest: [Int: NodeTable] = [:]
@@ -183,12 +185,12 @@ package struct RelatedReading {
     self.read = read
   }
 
-  /// What has been read, to be queried.
+  /// The records that have been read, for queries.
   package var tables: QueryTables {
     QueryTables(tables: entities.map { newest[$0.ordinal] }, scopes: scopes)
   }
 
-  /// Reads records, and those that `paths` lead to from there.
+  /// Reads records, and those that are reached from them by `paths`.
   ///
   /// - Parameter references: the records, by the ordinal of their entity.
   package mutating func follow(_ paths: [[CompiledProperty]], from references: [Int: [ReferenceID]]) throws {
@@ -196,7 +198,7 @@ package struct RelatedReading {
     for path in paths { try follow(path.map(\.ordinal), from: references) }
   }
 
-  /// Reads records, and those that one relationship after the other leads to.
+  /// Reads records, and those that are reached from them by one relationship after the other.
   ///
   /// - Returns: the records at the end, by the ordinal of their entity.
   @discardableResult
@@ -217,7 +219,7 @@ package struct RelatedReading {
     for (ordinal, references) in references { newest[ordinal] = try read(entities[ordinal], references) }
   }
 
-  /// What a relationship leads to, each record once.
+  /// Returns the destinations of a relationship, each record once.
   private func related(
     _ relationship: Int,
     from references: [Int: [ReferenceID]]
@@ -240,12 +242,14 @@ package struct RelatedReading {
 
 // MARK: RelatedRanks
 
-/// The places that the objects at the end of a to-one relationship take in an order, so that rows that lead to them are sorted by numbers.
+/// The ranks of the objects of a to-one relationship in an order, so that rows that refer to them are sorted by
+/// numbers.
 struct RelatedRanks: Sendable {
-  /// 0 for objects without a value, which come before all others; equal values have equal places.
+  /// The ranks: 0 for objects without a value, which come before all others; equal values have equal ranks.
   private let ranks: [Int: [ReferenceID: UInt64]]
 
-  /// Nil where the expression does not lead over one to-one relationship first, or to so many objects that it would not be worth it.
+  /// Returns nil if the expression does not begin with one to-one relationship, or if it has so many objects that the
+  /// ranks would not be worth it.
   init?(_ expression: CompiledExpression, _ ordering: SortOrdering, _ tables: QueryTables, mostObjects: Int) {
     guard let related = expression.related, !related.relationship.isToMany, related.missing == .null,
       let destination = related.relationship.destination
@@ -273,7 +277,7 @@ struct RelatedRanks: Sendable {
     self.ranks = ranks
   }
 
-  /// The place of the object that a row leads to.
+  /// Returns the rank of the object that a row refers to.
   func rank(_ column: RecordColumn, _ row: Int) -> UInt64 {
     guard let targets = column.references, column.validity?[row] ?? true else { return 0 }
     return ranks[targets.entityOrdinal(row)]?[targets[row]] ?? 0
@@ -282,18 +286,18 @@ struct RelatedRanks: Sendable {
 
 // MARK: CompiledExpression: relationship
 
-/// An expression that leads over a relationship of the tested object, taken apart.
+/// The parts of an expression that follows a relationship of the tested object.
 struct RelatedExpression {
   /// The relationship.
   let relationship: CompiledProperty
-  /// What is evaluated for the objects that it leads to.
+  /// The expression that is evaluated for the objects of the relationship.
   let inner: CompiledExpression
-  /// What is evaluated where it leads nowhere.
+  /// The value for rows without an object.
   let missing: EvaluatedValue
 }
 
 extension CompiledExpression {
-  /// The expression taken apart behind the first relationship; nil where it is not of that kind.
+  /// The expression, split after the first relationship; nil if it does not follow one.
   var related: RelatedExpression? {
     switch self {
     case .property(of: .property(of: .subject, let relationship), let property) where relationship.destination != nil:
@@ -310,7 +314,7 @@ extension CompiledExpression {
         missing: property.isToMany || related.missing == .many([]) ? .many([]) : .null
       )
     case .collection(.count, let operand):
-      // The count of what several objects lead to is not made of their own counts.
+      // The count over several objects cannot be computed from their own counts.
       guard let related = operand.related, !related.relationship.isToMany, related.missing == .many([]) else {
         return nil
       }

@@ -8,7 +8,7 @@ struct RowGroupFilter {
   let entityOrdinal: Int
   let evaluator: PredicateEvaluator<QueryTables>
   let indexUse: IndexUse
-  /// Bytes for strings that have to be folded, used again and again.
+  /// Bytes for strings that have to be folded; the memory is reused.
   private var scratch: [UInt8] = []
 
   init(_ group: RowGroup, ordinal: Int, entityOrdinal: Int, tables: QueryTables, indexUse: IndexUse) {
@@ -49,7 +49,7 @@ struct RowGroupFilter {
     }
   }
 
-  /// Each term is asked for the rows alone that no earlier one has let pass.
+  /// Each term is tested only on the rows that passed no earlier one.
   private mutating func applyAny(_ terms: [ColumnFilter], to rows: inout RowBitmap) {
     var passed = rows.cleared
     for term in terms where !rows.isEmpty {
@@ -107,7 +107,7 @@ extension RowGroupFilter {
     to rows: inout RowBitmap
   ) {
     let (lower, upper) = (Number(clamping: range.lower), Number(clamping: range.upper))
-    // A bound that the type cannot hold leaves all of its numbers inside, or none.
+    // If the type cannot hold a bound, all of its numbers are on the same side of it.
     guard range.lower <= Int64(Number.max), range.upper >= Int64(Number.min) else { return rows.removeAll() }
     let base = column.values.unsafeBase
     rows.filterDensely { row in

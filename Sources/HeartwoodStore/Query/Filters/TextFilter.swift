@@ -6,14 +6,14 @@ struct TextFilter: Sendable {
     case contains, beginsWith, endsWith, equals
     /// The string is one of these.
     case isIn(Set<[UInt8]>)
-    /// Whether the string comes before the operand, is the same, or comes behind it.
+    /// The string comes before the operand, is the same, or comes after it.
     case order(before: Bool, same: Bool, behind: Bool)
     case wildcards(WildcardPattern)
   }
 
   let condition: Condition
   let folding: TextFolding
-  /// What is looked for, folded.
+  /// The text to search for, folded.
   let operand: [UInt8]
   let searcher: ByteSearcher
   /// Whether a string of ASCII can pass by its bytes alone, without being folded.
@@ -49,7 +49,7 @@ extension TextFilter {
     scratch = bytes
   }
 
-  /// Whether a string passes.
+  /// Returns whether a string passes.
   private func passes(_ text: UnsafeRawBufferPointer, _ scratch: inout [UInt8]) -> Bool {
     if folding.isNone { return passes(folded: text) }
     if ASCIIScan.isASCII(text), let answer = passes(ascii: text) { return answer }
@@ -58,9 +58,9 @@ extension TextFilter {
     return scratch.withUnsafeBytes { passes(folded: $0) }
   }
 
-  /// Whether a string of ASCII passes, where that shows without folding it.
+  /// Returns whether a string of ASCII passes; nil if it has to be folded first.
   private func passes(ascii text: UnsafeRawBufferPointer) -> Bool? {
-    // Marks are not ASCII, so that there is only case to be ignored.
+    // Diacritical marks are not ASCII, so that only case has to be ignored.
     switch condition {
     case .contains, .beginsWith, .endsWith, .equals:
       if !isOperandASCII { return false }
@@ -81,7 +81,7 @@ extension TextFilter {
     }
   }
 
-  /// Whether a string passes that is folded, or is compared as it is.
+  /// Returns whether a string passes that is folded, or is compared as it is.
   private func passes(folded text: UnsafeRawBufferPointer) -> Bool {
     switch condition {
     case .contains, .beginsWith, .endsWith, .equals: return passes(text, searcher)
@@ -97,13 +97,13 @@ extension TextFilter {
 // MARK: Searching all rows at once
 
 extension TextFilter {
-  /// Where fewer rows than one of this many are asked for, each is searched by itself.
+  /// If fewer than one row in this many is tested, each is searched by itself.
   private static let sparseness = 6
-  /// A longer operand is looked for in each row by itself: most rows are too short to have it, and one that reaches into the next rows
-  /// would be compared again from row to row.
+  /// A longer operand is searched in each row by itself: most rows are too short to contain it, and one that reaches
+  /// into the next rows would be compared again from row to row.
   private static let longestSweptOperand = 64
 
-  /// Searches for the operand in the bytes of all rows, one behind the other, and keeps the rows in which it is.
+  /// Searches for the operand in the bytes of all rows at once, and keeps the rows that contain it.
   private func sweep(_ rows: inout RowBitmap, _ view: ColumnView, _ scratch: inout [UInt8]) {
     guard rows.count * Self.sparseness >= rows.rowCount, operand.count <= Self.longestSweptOperand else {
       var bytes = scratch
@@ -146,7 +146,7 @@ extension TextFilter {
 }
 
 extension ColumnView {
-  /// The bytes of all rows: where they are, and which of them.
+  /// Returns the bytes of all rows: their address, and their range.
   func unsafeAllBytes(rowCount: Int) -> (base: UnsafeRawPointer?, range: Range<Int>) {
     guard rowCount > 0, let start = unsafeBytes(0).baseAddress, let end = unsafeBytes(rowCount - 1).baseAddress else {
       return (nil, 0..<0)
@@ -154,12 +154,12 @@ extension ColumnView {
     return (start, 0..<(end - start + unsafeBytes(rowCount - 1).count))
   }
 
-  /// Calls `body` with the rows in which `find` finds something, in order, each once: with the first place.
+  /// Calls `body` for the rows in which `find` finds something, in order, each once: with the first place.
   ///
   /// - Parameters:
-  ///   - range: the bytes of all rows, counted from the first one's beginning.
-  ///   - find: the next place from one on; nil where there is none.
-  ///   - body: gets the row, the place, and where the row ends.
+  ///   - range: the bytes of all rows, counted from the beginning of the first one.
+  ///   - find: returns the next place from a place on; nil if there is none.
+  ///   - body: receives the row, the place, and the end of the row.
   @inline(__always)
   func unsafeForEachRow(
     _ rowCount: Int,
@@ -183,7 +183,7 @@ extension ColumnView {
   }
 }
 
-/// The order of bytes, as strings of UTF-8 have it too.
+/// Compares bytes; strings of UTF-8 have the same order.
 enum ByteOrder {
   static func compare(_ left: UnsafeRawBufferPointer, _ right: [UInt8]) -> Int {
     right.withUnsafeBytes { compare(left, $0) }

@@ -1,20 +1,20 @@
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// An aggregate of many record groups at once, which are numbered from 0 on.
+/// Computes an aggregate for many record groups at once, which are numbered from 0 on.
 protocol RowAggregate: Sendable {
   /// Makes room for more groups.
   mutating func grow(to count: Int)
-  /// Takes the rows, each for the group that its code is the number of.
+  /// Adds the rows, each to the group whose number is its code.
   mutating func add(_ rows: GroupRows)
-  /// Takes what another has seen of its group `theirs` for the group `ours`.
+  /// Adds the values of the group `theirs` of another aggregate to the group `ours`.
   mutating func merge(_ theirs: Int, of other: Self, into ours: Int)
-  /// What is known of a group.
+  /// Returns the result for a group so far.
   func accumulator(_ group: Int) -> Accumulator
 }
 
 extension RowAggregate {
-  /// Takes what another of the same aggregate has seen; `codes` are the numbers that its groups have here.
+  /// Adds the values of another aggregate of the same type; `codes` are the numbers that its groups have here.
   mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
     guard let other = other as? Self else { return assertionFailure("Both are of the same aggregate.") }
     for (theirs, ours) in codes.enumerated() { merge(theirs, of: other, into: Int(ours)) }
@@ -28,7 +28,7 @@ extension Array {
   }
 }
 
-/// How many rows there are, or how many have a value of a property.
+/// Counts rows, or those that have a value of a property.
 struct RowCount: RowAggregate {
   let ordinal: Int?
   private var counts: [Int64] = []
@@ -52,7 +52,7 @@ struct RowCount: RowAggregate {
   func accumulator(_ group: Int) -> Accumulator { .count(counts[group]) }
 }
 
-/// The sum of the values of a group, and how many there are.
+/// The sum and the number of the values of a group.
 private struct Total<Number: AdditiveArithmetic & Sendable>: Sendable {
   var sum = Number.zero
   var count: Int64 = 0
@@ -63,7 +63,7 @@ private struct Total<Number: AdditiveArithmetic & Sendable>: Sendable {
   }
 }
 
-/// Sums and averages of integers and booleans.
+/// Computes sums and averages of integers and booleans.
 struct IntegerSum: RowAggregate {
   let ordinal: Int
   let isAverage: Bool
@@ -90,7 +90,7 @@ struct IntegerSum: RowAggregate {
   private mutating func add(_ rows: GroupRows, _ number: (Int) -> Int64) {
     totals.withUnsafeMutableBufferPointer { totals in
       rows.forEachValue(of: ordinal) { code, row in
-        // No more than 2^32 rows of 64 bits each: the sum fits.
+        // There are no more than 2^32 rows of 64 bits each: the sum fits.
         totals[code].sum &+= Int128(number(row))
         totals[code].count &+= 1
       }
@@ -106,7 +106,7 @@ struct IntegerSum: RowAggregate {
   }
 }
 
-/// Sums and averages of floating-point numbers.
+/// Computes sums and averages of floating-point numbers.
 struct DoubleSum: RowAggregate {
   let ordinal: Int
   let isAverage: Bool
@@ -138,7 +138,7 @@ struct DoubleSum: RowAggregate {
   }
 }
 
-/// What has no faster way: values in boxes, evaluated row by row.
+/// Computes an aggregate that has no faster form: values in boxes, evaluated row by row.
 struct EvaluatedAggregate: RowAggregate {
   private let plan: CompiledAggregate
   private let records: QueryRecords
@@ -167,7 +167,7 @@ struct EvaluatedAggregate: RowAggregate {
 // MARK: RowExtreme
 
 extension Optional where Wrapped: Comparable {
-  /// Becomes `number` where that is less, or greater, than what is known.
+  /// Sets this to `number` if that is less, or greater, than the present number.
   @inline(__always)
   fileprivate mutating func take(_ number: Wrapped, isLeast: Bool) {
     guard let known = self, isLeast ? known <= number : known >= number else {
@@ -177,7 +177,7 @@ extension Optional where Wrapped: Comparable {
   }
 }
 
-/// The least or greatest integers.
+/// Finds the least or greatest integers.
 struct IntegerExtreme: RowAggregate {
   let ordinal: Int
   let isLeast: Bool
@@ -208,7 +208,7 @@ struct IntegerExtreme: RowAggregate {
   }
 }
 
-/// The least or greatest floating-point numbers or dates. A NaN is neither.
+/// Finds the least or greatest floating-point numbers or dates. A NaN is neither.
 struct DoubleExtreme: RowAggregate {
   let ordinal: Int
   let type: AttributeType
@@ -251,7 +251,7 @@ struct DoubleExtreme: RowAggregate {
 }
 
 extension QueryRecords {
-  /// What makes the aggregate of rows.
+  /// Returns the type of aggregate that computes `plan` for rows.
   func aggregate(_ plan: CompiledAggregate) -> any RowAggregate {
     if plan.countsRecords { return RowCount(nil) }
     if let property = plan.operand.ownProperty, !property.isToMany, let aggregate = Self.aggregate(plan, property) {

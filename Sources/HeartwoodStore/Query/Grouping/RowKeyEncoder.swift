@@ -1,21 +1,23 @@
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// Gives rows numbers, the same to those that have the same values of some expressions: the first 0, the next new one 1, and so on.
+/// Gives numbers to rows, the same to rows with the same values of some expressions: the first 0, the next new one 1,
+/// and so on.
 ///
-/// The rows are numbered by each expression on its own; then pairs of numbers get numbers, from the first expression to the last.
+/// The rows are numbered by each expression on its own; then pairs of numbers get numbers, from the first expression to
+/// the last.
 struct RowKeyEncoder: Sendable {
   private var keys: [RowKey]
-  /// The numbers of the pairs; one less than there are keys.
+  /// The numbers of the pairs; one fewer than there are keys.
   private var pairs: [NumberCodes]
 
-  /// - Parameter plans: without any, all rows are one group.
+  /// - Parameter plans: the expressions. Without any, all rows are one group.
   init(_ plans: [CompiledExpression], _ records: QueryRecords) {
     keys = plans.map { RowKey($0, records) }
     pairs = plans.dropFirst().map { _ in NumberCodes() }
   }
 
-  /// How many numbers have been given.
+  /// The number of codes that have been given.
   var codeCount: UInt32 { pairs.last?.codeCount ?? keys.first?.codeCount ?? 1 }
 
   /// Writes the numbers of the rows into their codes.
@@ -28,12 +30,12 @@ struct RowKeyEncoder: Sendable {
   }
 }
 
-/// The numbers of the values of one expression.
+/// Numbers the values of one expression.
 ///
-/// An expression that is a property is read from its column. One that reads a single property, such as `list.name`, is evaluated once for
-/// each value of the property, and every other one row by row.
+/// An expression that is a property is read from its column. One that reads a single property, such as `list.name`, is
+/// evaluated once for each value of the property, and every other one row by row.
 struct RowKey: Sendable {
-  /// How the values of a property are told apart.
+  /// How the values of a property are distinguished.
   private enum Form {
     /// `nil`, false and true.
     case boolean
@@ -41,7 +43,7 @@ struct RowKey: Sendable {
     case number
     /// Strings, binary data and UUIDs by their bytes.
     case bytes
-    /// To-one relationships by the records that they lead to.
+    /// To-one relationships by the records that they refer to.
     case reference
   }
 
@@ -53,11 +55,11 @@ struct RowKey: Sendable {
   private let column: Column?
   private var numbers = NumberCodes()
   private var bytes = ByteCodes()
-  /// The codes of `nil`, false and true; ``NumberCodes/free`` before they are met.
+  /// The codes of `nil`, false and true; ``NumberCodes/free`` before they have occurred.
   private var flags = [UInt32](repeating: NumberCodes.free, count: 3)
   private var flagCount: UInt32 = 0
 
-  /// What is evaluated; nil if the column has the values.
+  /// The expression to evaluate; nil if the column has the values.
   private let expression: CompiledExpression?
   private let records: QueryRecords
   private var values: [PropertyValue: UInt32] = [:]
@@ -73,7 +75,7 @@ struct RowKey: Sendable {
     expression = column != nil && plan.ownProperty != nil ? nil : plan
   }
 
-  /// How values of the property are told apart in their column; nil if they have to be evaluated.
+  /// Returns how values of the property are distinguished in their column; nil if they have to be evaluated.
   private static func form(_ property: CompiledProperty) -> Form? {
     guard let type = property.attributeType else { return property.isToMany ? nil : .reference }
     switch type {
@@ -85,7 +87,7 @@ struct RowKey: Sendable {
     }
   }
 
-  /// How many numbers have been given.
+  /// The number of codes that have been given.
   var codeCount: UInt32 {
     if expression != nil { return UInt32(values.count) }
     return switch column?.form {
@@ -113,7 +115,7 @@ struct RowKey: Sendable {
   private mutating func encodeFlags(_ rows: inout GroupRows, _ view: ColumnView) {
     var next = flagCount
     flags.withUnsafeMutableBufferPointer { codes in
-      // The values of neighbours tell nothing of each other: a branch on them would be guessed wrongly half of the time.
+      // The values of neighbouring rows are unrelated: a branch on them would be mispredicted half of the time.
       rows.setCodes { row in
         let value = view.unsafeIsNull(row) ? 0 : 1 &+ Int(view.unsafeBit(row))
         if codes[value] == NumberCodes.free {
@@ -160,11 +162,11 @@ struct QueryRecords: Sendable {
 
 // MARK: NumberCodes
 
-/// Gives each number that it meets a code, the first 0, the next new one 1, and so on. Slots are probed in order.
+/// Gives each new number a code, the first 0, the next one 1, and so on. Slots are probed in order.
 struct NumberCodes: Sendable {
   private struct Slot {
     var number: UInt64
-    /// ``NumberCodes/free`` where the slot is empty.
+    /// The code, or ``NumberCodes/free`` if the slot is empty.
     var code: UInt32
   }
 
@@ -172,7 +174,7 @@ struct NumberCodes: Sendable {
   private var slots = [Slot](repeating: Slot(number: 0, code: free), count: 64)
   private var used = 0
   private var codeOfNone: UInt32?
-  /// How many codes have been given.
+  /// The number of codes that have been given.
   private(set) var codeCount: UInt32 = 0
 
   /// Numbers rows by the numbers of a column.
@@ -207,7 +209,7 @@ struct NumberCodes: Sendable {
     }
   }
 
-  /// The same bits for numbers that are equal: both zeros, and every NaN.
+  /// Returns the same bits for numbers that are equal: both zeros, and every NaN.
   @inline(__always)
   private static func bits(_ number: Double) -> UInt64 {
     number.isNaN ? Double.nan.bitPattern : number == 0 ? 0 : number.bitPattern
@@ -215,7 +217,7 @@ struct NumberCodes: Sendable {
 
   /// Writes the codes of the numbers for 0 up to `count`.
   ///
-  /// - Parameter number: nil where there is none, which has a code as well.
+  /// - Parameter number: returns nil for no value, which has a code as well.
   @inline(__always)
   private mutating func encode(
     _ count: Int,
@@ -229,7 +231,7 @@ struct NumberCodes: Sendable {
     }
   }
 
-  /// Goes on until all is written or the table is half full, and tells where it stands.
+  /// Continues until all is written or the table is half full, and returns the position.
   @inline(__always)
   private mutating func fill(
     from start: Int,
@@ -239,7 +241,7 @@ struct NumberCodes: Sendable {
   ) -> Int {
     let (mask, room) = (slots.count - 1, slots.count / 2)
     let shift = UInt64(slots.count.leadingZeroBitCount + 1)
-    // In variables of their own, which the loop keeps in registers.
+    // They are copied to local variables, which the loop keeps in registers.
     var (next, used, none) = (codeCount, used, codeOfNone)
     defer { (codeCount, self.used, codeOfNone) = (next, used, none) }
     return slots.withUnsafeMutableBufferPointer { slots in
@@ -276,11 +278,11 @@ struct NumberCodes: Sendable {
 
 // MARK: ByteCodes
 
-/// Gives each sequence of bytes that it meets a code, and keeps a copy of it.
+/// Gives each new sequence of bytes a code, and keeps a copy of it.
 struct ByteCodes: Sendable {
   private struct Slot {
     var hash: UInt64
-    /// Which sequence it is; ``ByteCodes/free`` where the slot is empty.
+    /// The index of the sequence; ``ByteCodes/free`` if the slot is empty.
     var entry: UInt32
     var code: UInt32
   }
@@ -290,9 +292,9 @@ struct ByteCodes: Sendable {
   private var bytes: [UInt8] = []
   private var ends: [Int] = []
   private var codeOfNone: UInt32?
-  /// The bytes that a record is known by, made again and again.
+  /// The bytes that identify a record; the memory is reused.
   private var key: [UInt8] = []
-  /// How many codes have been given.
+  /// The number of codes that have been given.
   private(set) var codeCount: UInt32 = 0
 
   /// Numbers rows by the bytes of a column.
@@ -304,7 +306,7 @@ struct ByteCodes: Sendable {
     }
   }
 
-  /// Numbers rows by the records that a to-one relationship leads to.
+  /// Numbers rows by the records that a to-one relationship refers to.
   mutating func encode(_ rows: inout GroupRows, _ column: RecordColumn) {
     rows.setCodes { row in
       guard let references = column.references, column.validity?[row] ?? true else {
@@ -317,7 +319,7 @@ struct ByteCodes: Sendable {
     }
   }
 
-  /// The code of `text`.
+  /// Returns the code of `text`.
   private mutating func code(of text: UnsafeRawBufferPointer) -> UInt32 {
     let hash = CodeHash.hash(text)
     let mask = slots.count - 1
@@ -355,10 +357,11 @@ struct ByteCodes: Sendable {
 }
 
 extension ReferenceColumn {
-  /// Appends bytes that are the same for references to the same record, in whatever layout: the entity, the kind of the name, the name.
+  /// Appends bytes that are the same for references to the same record, in whatever layout: the entity, the kind of the
+  /// name, the name.
   fileprivate func appendKey(at index: Int, to key: inout [UInt8]) {
     withUnsafeBytes(of: UInt32(truncatingIfNeeded: entityOrdinal(index))) { key.append(contentsOf: $0) }
-    // Names of a mixed column begin with their kind.
+    // Names in a mixed column begin with their kind.
     if layout != .mixed { key.append(layout.rawValue) }
     guard let width = layout.width else { return key.append(contentsOf: bytes(index)) }
     key.append(
@@ -369,7 +372,8 @@ extension ReferenceColumn {
 
 // MARK: CodeHash
 
-/// Hashes for tables of codes. They differ from process to process, so that nobody can make data that all fall into one place.
+/// Hashes for tables of codes. They differ from process to process, so that no attacker can choose data whose hashes
+/// collide.
 enum CodeHash {
   private static let seed = UInt64.random(in: 0...UInt64.max) | 1
   private static let multiplier: UInt64 = 0x9E37_79B9_7F4A_7C15
@@ -395,7 +399,7 @@ enum CodeHash {
     return self.hash(hash ^ rest)
   }
 
-  /// The code of one value, such as none, which it gets when it is first met.
+  /// Returns the code of one value, such as nil, which it gets when it first occurs.
   @inline(__always)
   static func code(_ code: inout UInt32?, _ next: inout UInt32) -> UInt32 {
     if let code { return code }

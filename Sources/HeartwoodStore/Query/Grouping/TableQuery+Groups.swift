@@ -1,9 +1,9 @@
 package import HeartwoodModel
 
 extension TableQuery {
-  /// The records that pass, in groups, in the order of the first record of each.
+  /// Returns the records that pass, in groups, in the order of the first record of each.
   ///
-  /// O(rows), on all processors; O(groups) more for those that are many.
+  /// O(rows), on all processors; an additional O(groups) if there are many groups.
   package func groups(by grouping: CompiledGrouping) -> [RecordGroup] {
     let records = QueryRecords(tables: tables, entityOrdinal: table.entity.ordinal)
     let workers = max(1, min(Parallel.powerOfTwoProcessorCount, table.groups.count))
@@ -20,7 +20,7 @@ extension TableQuery {
   }
 }
 
-/// Groups records by the values of expressions, and makes aggregates of them.
+/// Groups records by the values of expressions, and computes aggregates of them.
 private struct GroupWorker: Sendable {
   private let grouping: CompiledGrouping
   private let records: QueryRecords
@@ -29,7 +29,7 @@ private struct GroupWorker: Sendable {
   private var aggregates: [any RowAggregate]
   /// The row of the first record of each group.
   private var firstRows: [RowID] = []
-  /// What was worked on last, whose memory is used again.
+  /// The rows of the last call, whose memory is reused.
   private var rows: GroupRows?
 
   init(_ grouping: CompiledGrouping, _ records: QueryRecords, _ table: NodeTable) {
@@ -43,7 +43,7 @@ private struct GroupWorker: Sendable {
   mutating func add(_ group: RowGroup, ordinal: Int, _ bitmap: RowBitmap) {
     if bitmap.isEmpty { return }
     var rows = rows ?? GroupRows(group, ordinal: ordinal, [])
-    // Nobody else has its arrays then, so that they are written where they are.
+    // Its arrays have no other owner then, so that they are changed in place.
     self.rows = nil
     rows.replace(group, ordinal: ordinal, bitmap)
     encode(&rows)
@@ -54,7 +54,7 @@ private struct GroupWorker: Sendable {
     self.rows = rows
   }
 
-  /// Numbers the rows, and keeps the first of each group.
+  /// Numbers the rows, and keeps the first row of each group.
   private mutating func encode(_ rows: inout GroupRows) {
     encoder.encode(&rows)
     if firstRows.count < Int(encoder.codeCount) {
@@ -65,17 +65,17 @@ private struct GroupWorker: Sendable {
     if table.isOutOfOrder { lookForFirst(among: rows) }
   }
 
-  /// Keeps rows that come before those that were met earlier.
+  /// Keeps rows that come before the ones that were kept earlier.
   private mutating func lookForFirst(among rows: GroupRows) {
     for (row, code) in zip(rows.rows, rows.codes) { keep(RowID(group: rows.ordinal, row: Int(row)), of: Int(code)) }
   }
 
-  /// Keeps a row of a group where it comes first.
+  /// Keeps a row of a group if it comes first.
   private mutating func keep(_ row: RowID, of group: Int) {
     if table.comes(row, before: firstRows[group]) { firstRows[group] = row }
   }
 
-  /// Takes the groups of another worker, which are found by the first row of each.
+  /// Adds the groups of another worker, which are identified by the first row of each.
   mutating func merge(_ other: GroupWorker) {
     var codes: [UInt32] = []
     codes.reserveCapacity(other.firstRows.count)
@@ -99,7 +99,7 @@ private struct GroupWorker: Sendable {
   private static let groupsPerTask = 1 << 12
 
   func groups() -> [RecordGroup] {
-    // A single group is there even if it has no records, but that is for whoever asks to know.
+    // A query without keys has one group even if there are no records; the caller handles that.
     let order = firstRows.indices.sorted { table.comes(firstRows[$0], before: firstRows[$1]) }
     let tasks = (order.count + Self.groupsPerTask - 1) / Self.groupsPerTask
     return Parallel.map(tasks) { task in
@@ -117,13 +117,13 @@ private struct GroupWorker: Sendable {
 
 // MARK: GroupRows
 
-/// Some rows of one group of a table, with the number of the record group that each belongs to.
+/// Some rows of one group of a table, each with the number of its record group.
 struct GroupRows: Sendable {
   private(set) var group: RowGroup
   /// The place of the group in its table.
   private(set) var ordinal: Int
   private(set) var rows: [Int32]
-  /// For each of the rows, in the same order.
+  /// The codes of the rows, in the same order.
   var codes: [UInt32]
 
   init(_ group: RowGroup, ordinal: Int, _ rows: [Int32]) {
@@ -133,7 +133,7 @@ struct GroupRows: Sendable {
     self.codes = Array(repeating: 0, count: rows.count)
   }
 
-  /// Takes other rows, in the memory that these have.
+  /// Replaces the rows with others, in the same memory.
   mutating func replace(_ group: RowGroup, ordinal: Int, _ bitmap: RowBitmap) {
     self.group = group
     self.ordinal = ordinal
@@ -147,7 +147,7 @@ struct GroupRows: Sendable {
 
   var count: Int { rows.count }
 
-  /// Writes the codes that `body` gives for the rows.
+  /// Sets the codes to those that `body` returns for the rows.
   @inline(__always)
   mutating func setCodes(_ body: (_ row: Int) -> UInt32) {
     rows.withUnsafeBufferPointer { rows in

@@ -5,7 +5,7 @@ extension ColumnFilter {
   /// Up to this many single values are looked up in an index one after the other.
   private static let mostLookups = 64
 
-  /// The same test, which looks into indexes where there are some.
+  /// Returns the same test, which uses indexes if there are some.
   ///
   /// - Parameter plans: indexes of all records, by the property that they begin with.
   func indexed(_ plans: [Int: FetchIndexPlan]) -> ColumnFilter {
@@ -19,7 +19,7 @@ extension ColumnFilter {
     }
   }
 
-  /// The property by whose order the rows that pass can be found; nil where that is not possible.
+  /// The property by whose order the rows that pass can be found; nil if that is not possible.
   var indexableOrdinal: Int? {
     switch self {
     case .isNull(let ordinal), .integers(let ordinal, _), .doubles(let ordinal, _), .decimals(let ordinal, _),
@@ -33,7 +33,7 @@ extension ColumnFilter {
     }
   }
 
-  /// How many values let a row pass; nil where they are not single ones.
+  /// The number of values that pass; nil if they are not single ones.
   var pointCount: Int? {
     switch self {
     case .isNull: 1
@@ -49,7 +49,7 @@ extension ColumnFilter {
     }
   }
 
-  /// The places of the rows that pass in the order of a column.
+  /// Returns the places, in the order of a column, of the rows that pass.
   func places(in order: OrderedRows, _ column: RecordColumn, _ view: ColumnView) -> [Range<Int>]? {
     switch self {
     case .isNull: return [0..<order.nullCount]
@@ -85,7 +85,7 @@ extension ColumnFilter {
 }
 
 extension NumberRange.Doubles {
-  /// What is no number comes behind all others, and is in no range.
+  /// A NaN comes after all numbers, and is in no range.
   fileprivate func places(in order: OrderedRows, _ view: ColumnView) -> [Range<Int>] {
     if lower.isNaN || upper.isNaN { return [] }
     return [order.places({ view.unsafeFloatingPoint($0) < lower }, { !(view.unsafeFloatingPoint($0) <= upper) })]
@@ -103,7 +103,7 @@ extension TextFilter {
     }
   }
 
-  /// How many strings pass; nil where they are not told one by one.
+  /// The number of strings that pass; nil if they are not listed one by one.
   fileprivate var pointCount: Int? {
     switch condition {
     case .equals: 1
@@ -148,10 +148,10 @@ extension TextFilter {
 // MARK: Applying
 
 extension RowGroupFilter {
-  /// From one row in so many on, testing all rows is faster than picking those of an index one by one.
+  /// If an index finds more than one row in this many, testing all rows is faster than taking those one by one.
   private static let scanFactor = 16
 
-  /// Keeps the rows that pass, found by an index where that is worth it.
+  /// Keeps the rows that pass, found by an index if that is worth it.
   mutating func applyIndexed(_ access: IndexAccess, _ test: ColumnFilter, to rows: inout RowBitmap) {
     guard indexUse != .never, let finding = find(access, isNeeded: indexUse == .always) else {
       return apply(test, to: &rows)

@@ -2,17 +2,18 @@ import HeartwoodFoundation
 import HeartwoodModel
 import Synchronization
 
-/// The rows of a column in the order of their values: the index of one group of rows; and the compound and partial indexes that begin
-/// with the column.
+/// The rows of a column in the order of their values: the index of one group of rows; and the compound and partial
+/// indexes that begin with the column.
 ///
-/// It is kept with the column, so it lives as long as any version of the table has the column, and a save that touches other columns or
-/// other groups keeps it. Making it costs about as much as ten scans, so the first who asks gets none, and the second waits for it.
+/// It is kept with the column, so it exists as long as any version of the table has the column, and a save that touches
+/// other columns or other groups keeps it. Making it costs about as much as ten scans, so the first request gets none,
+/// and the second one makes it.
 package final class ColumnOrder: Sendable {
   private enum State<Rows: Sendable>: Sendable {
     case unused, asked
     case made(Rows)
 
-    /// The rows; nil where nobody has asked before, unless they are needed.
+    /// Returns the rows; nil for the first request, unless they are needed.
     mutating func rows(isNeeded: Bool, _ make: () -> Rows) -> Rows? {
       switch self {
       case .made(let rows): return rows
@@ -29,7 +30,7 @@ package final class ColumnOrder: Sendable {
 
   /// An index that begins with the column.
   private struct Compound: Sendable {
-    /// What tells the versions of the other columns of the index and its conditions.
+    /// The orders of the other columns of the index and its conditions, which identify the versions of these columns.
     let others: [ColumnOrder]
     var state = State<CompoundOrder>.unused
   }
@@ -39,14 +40,15 @@ package final class ColumnOrder: Sendable {
 
   init() {}
 
-  /// The rows in their order; nil where nobody has asked before, unless it `isNeeded`.
+  /// Returns the rows in their order; nil for the first request, unless it `isNeeded`.
   func rows(of column: RecordColumn, isNeeded: Bool) -> OrderedRows? {
     state.withLock { $0.rows(isNeeded: isNeeded) { OrderedRows(column) } }
   }
 
-  /// The rows of a group in the order of an index that begins with the column; nil where nobody has asked before, unless it `isNeeded`.
+  /// Returns the rows of a group in the order of an index that begins with the column; nil for the first request,
+  /// unless it `isNeeded`.
   ///
-  /// - Parameter members: gives the rows that are in the index.
+  /// - Parameter members: returns the rows that are in the index.
   func rows(
     of plan: FetchIndexPlan,
     in group: RowGroup,
@@ -57,7 +59,7 @@ package final class ColumnOrder: Sendable {
     return compounds.withLock { compounds in
       var compound = compounds[plan] ?? Compound(others: others)
       if !compound.others.elementsEqual(others, by: ===) { compound = Compound(others: others) }
-      // The orders of single columns have locks of their own, which are taken behind this one only.
+      // The orders of single columns have locks of their own, which are taken only after this one.
       let rows = compound.state.rows(isNeeded: isNeeded) { CompoundOrder(plan, group, members()) }
       compounds[plan] = compound
       return rows
@@ -67,9 +69,9 @@ package final class ColumnOrder: Sendable {
 
 /// Rows of one group in the order of the values of a column, whether their records were deleted or not.
 struct OrderedRows: Sendable {
-  /// First the rows without a value, then the others; those with the same value in their own order.
+  /// The rows without a value, followed by the others; rows with the same value in their own order.
   let rows: [UInt16]
-  /// How many rows have no value.
+  /// The number of rows without a value.
   let nullCount: Int
 
   init(_ column: RecordColumn) {
@@ -93,11 +95,11 @@ struct OrderedRows: Sendable {
     }
     nullCount = nulls.count
     rows = nulls + entries.map { UInt16(truncatingIfNeeded: $0.row.row) }
-    // The order of values points into the column.
+    // The order of values contains pointers into the column.
     withExtendedLifetime(column) {}
   }
 
-  /// For each row the first place that a row with the same value has in the order.
+  /// Returns, for each row, the first place in the order of a row with the same value.
   func ranks(of column: RecordColumn) -> [UInt16] {
     let values = ValueOrder(column)
     var ranks = [UInt16](repeating: 0, count: rows.count)
@@ -115,17 +117,17 @@ struct OrderedRows: Sendable {
 // MARK: Searching
 
 extension OrderedRows {
-  /// The places of the rows whose values lie between two bounds.
+  /// Returns the places of the rows whose values lie between two bounds.
   ///
   /// - Parameters:
-  ///   - isBelow: whether the value of a row lies before the range.
-  ///   - isAbove: whether it lies behind it.
+  ///   - isBelow: returns whether the value of a row lies before the range.
+  ///   - isAbove: returns whether it lies after it.
   func places(_ isBelow: (Int) -> Bool, _ isAbove: (Int) -> Bool) -> Range<Int> {
     let lower = first(from: nullCount) { !isBelow($0) }
     return lower..<first(from: lower, isAbove)
   }
 
-  /// The first place from `start` on whose row passes; all behind it do.
+  /// Returns the first place from `start` on whose row passes; all rows after it must pass too.
   func first(from start: Int, _ passes: (Int) -> Bool) -> Int {
     var (low, high) = (start, rows.count)
     while low < high {
@@ -140,15 +142,16 @@ extension OrderedRows {
 
 /// Rows of one group in the order of an index of several properties, or of some records only.
 ///
-/// The value of a property in a row is told by its rank: the first place that a row with the same value has in the order of the column
-/// alone. Ranks of up to four properties make one number, so searching compares numbers, whatever the properties are.
+/// The value of a property in a row is represented by its rank: the first place of a row with the same value in the
+/// order of the column alone. Ranks of up to four properties are combined to one number, so searching compares numbers,
+/// whatever the properties are.
 struct CompoundOrder: Sendable {
   let rows: [UInt16]
-  /// The number of each row: they ascend.
+  /// The combined number of each row, ascending.
   private let keys: [UInt64]
   private let elements: [FetchIndexPlan.Element]
   private static let bitsOfRank = 16
-  /// So many places at most are looked up one by one.
+  /// The greatest number of places that are looked up one by one.
   private static let mostLookups = 64
 
   /// - Parameter members: the rows that are in the index.
@@ -168,7 +171,7 @@ struct CompoundOrder: Sendable {
     keys = entries.map(\.lead)
   }
 
-  /// The part of a number that a rank makes.
+  /// Returns a rank's part of the combined number.
   private static func key(_ rank: UInt16, _ element: FetchIndexPlan.Element, _ level: Int) -> UInt64 {
     UInt64(element.isAscending ? rank : .max - rank) << shift(level)
   }
@@ -177,7 +180,7 @@ struct CompoundOrder: Sendable {
     UInt64((FetchIndexPlan.mostElements - 1 - level) * bitsOfRank)
   }
 
-  /// Whether the rows at two places have the same values in the first properties of the index.
+  /// Returns whether the rows at two places have the same values in the first properties of the index.
   func areAlike(_ left: Int, _ right: Int, inFirst count: Int) -> Bool {
     (keys[left] ^ keys[right]) >> Self.shift(count - 1) == 0
   }
@@ -186,10 +189,11 @@ struct CompoundOrder: Sendable {
 // MARK: Searching
 
 extension CompoundOrder {
-  /// The places of the rows whose first properties have values in given ranges; nil where there would be too many to look up.
+  /// Returns the places of the rows whose first properties have values in given ranges; nil if there would be too many
+  /// to look up.
   ///
-  /// - Parameter ranges: for each property ranges of places in the order of its column: of all but the last one such with the same
-  ///   value each.
+  /// - Parameter ranges: for each property, ranges of places in the order of its column. For all properties but the
+  ///   last one, each range has a single value.
   func places(_ ranges: [[Range<Int>]]) -> [Range<Int>]? {
     guard let last = ranges.last else { return [rows.indices] }
     var prefixes: [UInt64] = [0]
@@ -224,11 +228,11 @@ extension CompoundOrder {
 
 // MARK: ValueOrder
 
-/// The order of the values of one column, which indexes and sorts have in common.
+/// The order of the values of one column, which indexes and sorts share.
 ///
-/// To-one relationships have one too, so that they can be found: by the bytes of the names of the objects that they lead to.
+/// To-one relationships have one too, so that they can be found: by the bytes of the names of their objects.
 ///
-/// It reads through pointers into the column: whoever uses it holds the column, and gives rows of it that have a value.
+/// It reads through pointers into the column: the caller keeps the column, and passes rows of it that have a value.
 struct ValueOrder {
   private let leads: SortTerm.Leads
   private let view: ColumnView
@@ -242,7 +246,7 @@ struct ValueOrder {
 
   func isNull(_ row: Int) -> Bool { view.unsafeIsNull(row) }
 
-  /// A number that is less where the row comes first.
+  /// Returns a number that is less if the row comes first.
   func lead(_ row: Int) -> UInt64 {
     references.map { SortTerm.Leads.prefix($0.unsafeName(row)) } ?? leads.value(view, row)
   }
@@ -255,7 +259,7 @@ struct ValueOrder {
     }
   }
 
-  /// Below 0 where the row `left` comes first, 0 where both have the same value.
+  /// Returns a number below 0 if the row `left` comes first, 0 if both have the same value.
   func compare(_ left: Int, _ right: Int) -> Int {
     if let references {
       let order = ByteOrder.compare(references.unsafeName(left), references.unsafeName(right))
@@ -273,14 +277,14 @@ struct ValueOrder {
 }
 
 extension ReferenceColumn {
-  /// The bytes of the name at `index`, valid as long as the column is held.
+  /// Returns the bytes of the name at `index`, valid as long as the column exists.
   func unsafeName(_ index: Int) -> UnsafeRawBufferPointer {
     guard let width = layout.width else { return bytes(index) }
     precondition(index >= 0 && index < count, "The row is not in the table.")
     return UnsafeRawBufferPointer(start: values.unsafeBase + index * width, count: width)
   }
 
-  /// The bytes that `reference` has in the column; nil where there can be none of its kind.
+  /// Returns the bytes for `reference` in the column; nil if it cannot contain references of that kind.
   func nameBytes(of reference: ReferenceID) -> [UInt8]? {
     let (kind, bytes): (Layout, [UInt8]) =
       switch reference {

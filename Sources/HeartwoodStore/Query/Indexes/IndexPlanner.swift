@@ -1,6 +1,6 @@
 import HeartwoodModel
 
-/// Chooses the index that helps a query most.
+/// Chooses the index that is most useful for a query.
 struct IndexPlanner: Sendable {
   /// A condition that all rows have to meet.
   struct Term: Sendable {
@@ -13,7 +13,7 @@ struct IndexPlanner: Sendable {
   private let memberships: [ColumnFilter]
 
   init(_ plans: [FetchIndexPlan], _ terms: [Term], _ builder: ColumnFilterBuilder) {
-    // A partial index has all rows that pass only where its conditions are among theirs.
+    // A partial index has all rows that pass only if its conditions are among theirs.
     self.plans = plans.filter { $0.conditions.allSatisfy { condition in terms.contains { $0.plan == condition } } }
     self.terms = terms
     memberships = self.plans.map { .all($0.conditions.map(builder.test)) }
@@ -25,12 +25,12 @@ struct IndexPlanner: Sendable {
 extension IndexPlanner {
   private struct Choice {
     let access: IndexAccess
-    /// The places of the terms that hold for what is found.
+    /// The places of the terms that hold for the rows that the index finds.
     let terms: Set<Int>
     var score: [Int]
   }
 
-  /// All terms as one test, which looks into indexes where there are some.
+  /// All terms as one test, which uses indexes if there are some.
   var test: ColumnFilter {
     let ordinals = leadingPlans
     func single(_ test: ColumnFilter) -> ColumnFilter { ordinals.isEmpty ? test : test.indexed(ordinals) }
@@ -48,7 +48,7 @@ extension IndexPlanner {
     }
   }
 
-  /// The index that answers most, where it answers more than one term or has some rows only.
+  /// The index that covers most, if it covers more than one term or is a partial one.
   private var bestChoice: Choice? {
     zip(plans, memberships).compactMap(choice).max { $0.score.lexicographicallyPrecedes($1.score) }
   }
@@ -77,23 +77,25 @@ extension IndexPlanner {
 
 // MARK: Sorts
 
-/// How the first rows of a sort are found by an index.
+/// How an index finds the first rows of a sort.
 struct SortAccess: Sendable {
   let access: IndexAccess
-  /// Whether the index is walked from its first row on.
+  /// Whether the index is read from its first row on.
   let isForward: Bool
 }
 
 extension IndexPlanner {
-  /// The index in whose order rows are that `sorts` puts in order, first or after properties that have to have a single value.
+  /// Returns the index whose order is that of the sort, either from its first property on or after properties that must
+  /// have a single value.
   ///
-  /// - Parameter columnOrdinals: by which columns the sort keys put rows in order; nil for one that is evaluated.
+  /// - Parameter columnOrdinals: the columns of the sort keys; nil for one that is evaluated.
   func sortAccess(_ columnOrdinals: [Int?], _ areAscending: [Bool]) -> SortAccess? {
     zip(plans, memberships).flatMap { sortChoices($0, $1, columnOrdinals, areAscending) }
       .max { $0.score.lexicographicallyPrecedes($1.score) }?.access
   }
 
-  /// What one index gives: the rows in that order behind each number of its first properties that have to have a single value.
+  /// Returns the possible uses of one index: its order after each number of first properties that must have a single
+  /// value.
   private func sortChoices(
     _ plan: FetchIndexPlan,
     _ membership: ColumnFilter,
@@ -121,7 +123,7 @@ extension IndexPlanner {
     return choices
   }
 
-  /// How many sort keys are those of `elements`, all in their direction or all in the other.
+  /// Returns how many sort keys match `elements`, all in their direction or all in the other.
   private static func match(
     _ elements: ArraySlice<FetchIndexPlan.Element>,
     _ columnOrdinals: [Int?],
@@ -145,29 +147,31 @@ extension IndexPlanner {
 /// How a query finds rows by an index.
 struct IndexAccess: Sendable {
   let plan: FetchIndexPlan
-  /// What the first properties of the index have to be, each tested in one way or more: all but the last one have single values.
+  /// The tests for the first properties of the index, one or more for each: all but the last property have single
+  /// values.
   let tests: [[ColumnFilter]]
-  /// What tells whether a row is in the index.
+  /// The test for rows that are in the index.
   let membership: ColumnFilter
-  /// How many properties of the index it is about: those that are tested, and those that rows are then to be in the order of.
+  /// The number of properties of the index that are used: those that are tested, and those by which the rows are then
+  /// ordered.
   let elementCount: Int
 
-  /// Whether the order of the first property alone is all that is needed.
+  /// Whether the order of the first property alone is sufficient.
   var needsOneColumn: Bool { elementCount == 1 && plan.conditions.isEmpty }
 }
 
-/// What an index has found in a group: places in an order of rows.
+/// The rows that an index has found in a group: places in an order of rows.
 struct IndexFinding {
   let rows: [UInt16]
   let places: [Range<Int>]
-  /// The order, where it is that of several properties or of some rows.
+  /// The order, if it is that of several properties or of a partial index.
   let indexed: CompoundOrder?
 
   var count: Int { places.reduce(0) { $0 + $1.count } }
 }
 
 extension RowGroupFilter {
-  /// The rows that an index finds; nil where it has not been made, or would take too long to look into.
+  /// Returns the rows that an index finds; nil if it has not been made, or if using it would take too long.
   mutating func find(_ access: IndexAccess, isNeeded: Bool) -> IndexFinding? {
     let column = group.columns[access.plan.elements[0].ordinal]
     if access.needsOneColumn {
@@ -178,7 +182,7 @@ extension RowGroupFilter {
       return IndexFinding(rows: order.rows, places: places, indexed: nil)
     }
     let indexed = column.order.rows(of: access.plan, in: group, isNeeded: isNeeded) {
-      // Other versions of the table share the index: a record that was deleted in this one may be there in them.
+      // Other versions of the table share the index: a record that was deleted in this one may exist in them.
       var members = RowBitmap(allRowsOf: group)
       apply(access.membership, to: &members)
       return members
@@ -195,7 +199,7 @@ extension RowGroupFilter {
     return indexed.places(ranges).map { IndexFinding(rows: indexed.rows, places: $0, indexed: indexed) }
   }
 
-  /// The places in the order of a column of the rows that pass all of `tests`.
+  /// Returns the places, in the order of a column, of the rows that pass all of `tests`.
   private func places(_ tests: [ColumnFilter], _ ordinal: Int, _ order: OrderedRows) -> [Range<Int>]? {
     var found: [Range<Int>]?
     for test in tests {
@@ -210,16 +214,16 @@ extension RowGroupFilter {
 
 /// Whether a query uses indexes.
 package enum IndexUse: Sendable {
-  /// Where they make it faster.
+  /// If they make it faster.
   case automatic
-  /// Wherever there is one, for tests.
+  /// For tests, whenever there is one.
   case always
   case never
 }
 
 // MARK: IndexWalk
 
-/// A walk through rows in the order of an index.
+/// Iterates over rows in the order of an index.
 struct IndexWalk {
   private let finding: IndexFinding
   private let elementCount: Int
@@ -256,20 +260,20 @@ struct IndexWalk {
 
 // MARK: TableQuery: ordered selection
 
-// The first rows of a sort by an index: they are walked in its order until there are enough.
+// The first rows of a sort by an index: rows are read in its order until there are enough.
 
 extension TableQuery {
-  /// The index that has rows in the order of a sort.
+  /// Returns the index that has rows in the order of a sort.
   func sortAccess(_ sort: RowSort) -> SortAccess? {
     planner.sortAccess(sort.terms.map(\.columnOrdinal), sort.terms.map(\.isAscending))
   }
 
-  /// The first `count` of the rows of a group and those that the index leaves level with the last of them, in no order; nil where there
-  /// is no index or it does not help.
+  /// Returns the first `count` of the rows of a group, and those that the index orders the same as the last of them, in
+  /// no order; nil if there is no index or it does not help.
   func firstByIndex(_ count: Int, _ sort: RowSort, of rows: RowBitmap, inGroup ordinal: Int) -> [RowSort.Entry]? {
     guard count > 0, let access = sortAccess(sort) else { return nil }
     let passing = rows.count
-    // The walk passes so many rows for each that is wanted as there are for each that passes.
+    // For each wanted row, the walk visits as many rows as there are for each row that passes.
     func isWorth(_ walked: Int) -> Bool {
       indexUse == .always || passing > count && passing * passing > count * walked
     }

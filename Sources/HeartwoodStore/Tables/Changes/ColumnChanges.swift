@@ -1,11 +1,11 @@
 package import HeartwoodModel
 
-/// Changes column by column: as many records as there are cost a few allocations for each 65,536.
+/// Changes in columns: however many records there are, they need only a few allocations for each 65,536.
 package struct ColumnChanges: Sendable {
   package var insertions: [InsertedRows]
   package var updates: [UpdatedRows]
   package var deletions: [DeletedRows]
-  /// What ids are made with, indexed by the entity ordinals of the references in the columns.
+  /// The scopes that ids are made with, indexed by the entity ordinals of the references in the columns.
   package var scopes: [ObjectIDScope]
 
   package init(
@@ -22,7 +22,7 @@ package struct ColumnChanges: Sendable {
 
   var isEmpty: Bool { insertions.isEmpty && updates.isEmpty && deletions.isEmpty }
 
-  /// These changes and then `others`, of the same store.
+  /// Returns these changes followed by `others`, of the same store.
   func appending(_ others: ColumnChanges) -> ColumnChanges {
     if isEmpty { return others }
     return ColumnChanges(
@@ -39,7 +39,7 @@ package struct InsertedRows: Sendable {
   package let entity: EntityDescription
   /// The records, in order. All groups but the last are full.
   package let groups: [RowGroup]
-  /// Whether the store gave the references for these records, so that no other can have them.
+  /// Whether the store chose the references for these records, so that no other can have them.
   package let hasGivenReferences: Bool
 
   package init(entity: EntityDescription, groups: [RowGroup], hasGivenReferences: Bool) {
@@ -54,9 +54,9 @@ package struct InsertedRows: Sendable {
 /// Changes of records of one entity.
 package struct UpdatedRows: Sendable {
   package let entity: EntityDescription
-  /// Each group of the table at most once.
+  /// The changes, by group; each group of the table at most once.
   package let groups: [UpdatedGroup]
-  /// The epoch of the table whose rows these are; nil if they are those of the store's newest.
+  /// The epoch of the table that these rows belong to; nil if it is the store's newest.
   let epoch: UInt64?
 
   package init(entity: EntityDescription, groups: [UpdatedGroup], epoch: UInt64? = nil) {
@@ -66,15 +66,15 @@ package struct UpdatedRows: Sendable {
   }
 }
 
-/// Records of one entity that go.
+/// Records of one entity that are deleted.
 package struct DeletedRows: Sendable {
   package let entity: EntityDescription
   package let rows: [RowID]
-  /// The version that each was deleted at.
+  /// The version that each record was deleted at.
   let baseVersions: [UInt64]
   /// The references of the records.
   let references: ReferenceColumn
-  /// The epoch of the table whose rows these are; nil if they are those of the store's newest.
+  /// The epoch of the table that these rows belong to; nil if it is the store's newest.
   let epoch: UInt64?
 
   package init(
@@ -100,25 +100,25 @@ package struct UpdatedGroup: Sendable {
   package let rows: [UInt16]
   /// The version of each row that its change was made on.
   package let baseVersions: [UInt64]
-  /// The group in some version that has the rows; it tells their references.
+  /// A version of the group that has the rows; it contains their references.
   package let base: RowGroup
-  /// The new values, by property ordinal; nil for what no row changes.
+  /// The new values, by property ordinal; nil for properties that no row changes.
   package let columns: [UpdatedColumn?]
 }
 
 /// New values of one property.
 package struct UpdatedColumn: Sendable {
-  /// Which of the rows that change get one: indexes of ``UpdatedGroup/rows``, ascending. Nil means all of them.
+  /// The changing rows that get a value: indexes of ``UpdatedGroup/rows``, ascending. Nil means all of them.
   let places: [UInt16]?
   package let values: RecordColumn
 
-  /// The index among the group's changing rows of the value at `index`.
+  /// Returns the index among the group's changing rows of the value at `index`.
   @inline(__always)
   package func place(_ index: Int) -> Int { places.map { Int($0[index]) } ?? index }
 }
 
 extension NodeTable {
-  /// The deletion of records that the table has, as they are.
+  /// Returns the deletion of records of the table at their present versions.
   func deletion(of rows: [RowID]) -> DeletedRows {
     let references = ReferenceColumnBuilder()
     for row in rows { references.append(reference(row), entityOrdinal: entity.ordinal) }
@@ -128,7 +128,7 @@ extension NodeTable {
 
 // MARK: Records
 
-/// The same changes record by record, for whoever wants few of them or is in no hurry.
+/// The same changes record by record, for code that needs few of them or need not be fast.
 extension ColumnChanges {
   var insertedSnapshots: [ObjectSnapshot] {
     insertions.flatMap { insertion in
@@ -188,9 +188,9 @@ extension ColumnChanges {
 // MARK: InsertedRows: replacing
 
 extension InsertedRows {
-  /// The same records with the values of some properties that they have in a table.
+  /// Returns the same records with the values that some properties have in a table.
   ///
-  /// - Parameter rows: gives the rows of the records in the table, in order.
+  /// - Parameter rows: the rows of the records in the table, in order.
   package func replacing(
     _ ordinals: [Int],
     with table: NodeTable,

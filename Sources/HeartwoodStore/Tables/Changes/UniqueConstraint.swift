@@ -5,11 +5,11 @@ struct UniqueConstraint: Sendable {
   /// The ordinals of the attributes, the same in all the entities.
   let ordinals: [Int]
   let names: [String]
-  /// The ordinals of the entities whose records are held against each other.
+  /// The ordinals of the entities whose records are compared with each other.
   let entityOrdinals: [Int]
   private let types: [AttributeType?]
 
-  /// The constraints of a model, each with the entity that declares it and all below.
+  /// Returns the constraints of a model, each with the entity that declares it and all its subentities.
   static func all(of model: ManagedObjectModel) -> [UniqueConstraint] {
     model.entities.flatMap { entity in
       entity.uniquenessConstraints.dropFirst(entity.superentity?.uniquenessConstraints.count ?? 0).map {
@@ -25,7 +25,7 @@ struct UniqueConstraint: Sendable {
     entityOrdinals = [entity.ordinal] + entity.subentityOrdinals
   }
 
-  /// The values of a record; nil where one of them is missing, for then it collides with none.
+  /// Returns the values of a record; nil if one of them is missing, because then the record is in conflict with none.
   func key(_ row: RowID, of table: NodeTable) -> [PropertyValue]? {
     let group = table.groups[row.group]
     var key: [PropertyValue] = []
@@ -57,31 +57,31 @@ struct UniqueRow: Sendable, Hashable {
 
 /// Finds records by the hash of the values that must be unique.
 ///
-/// An entry stays when its record goes or gets other values, so whoever finds one looks at the record; it is replaced when another
-/// record comes to its place.
+/// An entry stays when its record is deleted or gets other values, so a search has to check the record; the entry is
+/// replaced when another record with the same hash is added.
 struct UniqueIndex: Sendable {
   private var rows: [UInt64: UniqueRow] = [:]
-  /// Further records of a hash that another has: there are any only where hashes collide or a file had duplicates.
+  /// Further records with the same hash as another: there are any only if hashes collide or a file had duplicates.
   private var others: [UInt64: [UniqueRow]] = [:]
 
   mutating func reserve(_ count: Int) {
     rows.reserveCapacity(count)
   }
 
-  /// The first record of `hash` for which `matches` holds.
+  /// Returns the first record of `hash` for which `matches` returns true.
   func first(_ hash: UInt64, where matches: (UniqueRow) -> Bool) -> UniqueRow? {
     guard let row = rows[hash] else { return nil }
     return matches(row) ? row : others[hash]?.first(where: matches)
   }
 
-  /// Adds a record, in place of one that `isStale`.
+  /// Adds a record, in place of one for which `isStale` returns true.
   mutating func insert(_ row: UniqueRow, _ hash: UInt64, isStale: (UniqueRow) -> Bool) {
     guard let other = rows[hash], other != row, !isStale(other) else {
       rows[hash] = row
       return
     }
     var rows = others.removeValue(forKey: hash) ?? []
-    // Not each time: a file may have very many duplicates, and what is stale does no harm.
+    // Not at each insertion: a file may have very many duplicates, and stale entries do no harm.
     if rows.count.nonzeroBitCount <= 1 { rows.removeAll { $0 == row || isStale($0) } }
     rows.append(row)
     others[hash] = rows

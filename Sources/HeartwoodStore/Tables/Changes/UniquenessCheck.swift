@@ -1,13 +1,13 @@
 import HeartwoodModel
 
-/// Holds the records that a save inserts and changes against all others, for the uniqueness constraints of the model.
+/// Compares the records that a save inserts and changes with all others, for the uniqueness constraints of the model.
 ///
 /// An index is made when the first save needs it, O(records), and kept: later saves cost O(changed records).
 struct UniquenessCheck: Sendable {
   private let constraints: [UniqueConstraint]
-  /// By place among the constraints; nil for one that no save has needed yet.
+  /// The indexes, by place among the constraints; nil for one that no save has needed yet.
   private var indexes: [UniqueIndex?]
-  /// What a save that has been checked adds, by place among the constraints.
+  /// The entries that a checked save adds, by place among the constraints.
   typealias Additions = [Int: UniqueIndex]
 
   init(_ model: ManagedObjectModel) {
@@ -15,20 +15,20 @@ struct UniquenessCheck: Sendable {
     indexes = Array(repeating: nil, count: constraints.count)
   }
 
-  /// The records that a save gives values to which must be unique.
+  /// The records to which a save gives values that must be unique.
   struct Use: Sendable {
     /// The place of the constraint among all.
     let place: Int
     let constraint: UniqueConstraint
     fileprivate let rows: [UniqueRow]
 
-    /// The values of the records, O(records).
+    /// Returns the values of the records. O(records).
     func keys(in contents: StoreContents) -> Set<[PropertyValue]> {
       Set(rows.compactMap { UniquenessCheck.key($0, constraint, contents) })
     }
   }
 
-  /// What a save gives to records, for each constraint that it touches.
+  /// Returns the values that a save gives to records, for each constraint that it touches.
   func uses(of applied: AppliedChanges) -> [Use] {
     constraints.enumerated().compactMap { place, constraint in
       let rows = Self.changedRows(constraint, applied.columns, applied.insertedRows)
@@ -40,9 +40,9 @@ struct UniquenessCheck: Sendable {
   ///   - uses: the ``uses(of:)`` of `applied`.
   ///   - applied: the changes and the records with them.
   ///   - before: the records without the changes.
-  ///   - rivals: the only other records that may have values which the changes give, by place among the constraints, where that is known:
-  ///     then no index is made.
-  /// - Returns: what to ``add(_:to:)`` once the records are saved.
+  ///   - rivals: the only other records that may have values which the changes give, by place among the constraints, if
+  ///     these are known: then no index is made.
+  /// - Returns: the argument for ``add(_:to:)`` once the records are saved.
   /// - Throws: ``PersistenceError/Code/constraintConflict``.
   mutating func check(
     _ uses: [Use],
@@ -66,7 +66,7 @@ struct UniquenessCheck: Sendable {
     return additions
   }
 
-  /// Takes what a save has added.
+  /// Adds the entries of a save.
   mutating func add(_ additions: Additions, to contents: StoreContents) {
     for (place, added) in additions {
       let constraint = constraints[place]
@@ -125,7 +125,7 @@ extension UniquenessCheck {
     return index
   }
 
-  /// The values of a record that is there.
+  /// Returns the values of a record that is not deleted.
   fileprivate static func key(
     _ row: UniqueRow,
     _ constraint: UniqueConstraint,
@@ -169,8 +169,8 @@ extension UniquenessCheck {
 // MARK: StoreContents: uniqueness
 
 extension StoreContents {
-  /// The records that have values which must be unique and which a record before them has, up to `limit`, constraint by constraint. O(records)
-  /// for each.
+  /// Returns the records whose values must be unique and are those of an earlier record, up to `limit`, constraint by
+  /// constraint. O(records) for each.
   package func constraintConflicts(limit: Int) -> [ConstraintConflict] {
     var conflicts: [ConstraintConflict] = []
     for constraint in UniqueConstraint.all(of: model) {

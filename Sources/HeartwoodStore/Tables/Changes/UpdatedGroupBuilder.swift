@@ -1,6 +1,6 @@
 package import HeartwoodModel
 
-/// Changes of records of one group that are being put together, row by row in ascending order.
+/// Builds the changes of records of one group, row by row in ascending order.
 package struct UpdatedGroupBuilder {
   private let kinds: [ColumnKind]
   private var rows: [UInt16] = []
@@ -20,14 +20,14 @@ package struct UpdatedGroupBuilder {
 
   package var isEmpty: Bool { rows.isEmpty }
 
-  /// Begins the changes of a row, which comes after those before.
+  /// Begins the changes of a row, which must come after the earlier ones.
   package mutating func beginRow(_ row: Int, baseVersion: UInt64) {
     precondition(rows.last.map { $0 < row } ?? true, "Changed rows ascend.")
     rows.append(UInt16(truncatingIfNeeded: row))
     baseVersions.append(baseVersion)
   }
 
-  /// The column that takes the new value of a property of the row that was begun: exactly one.
+  /// Returns the column for the new value of a property in the current row. Exactly one value must be appended to it.
   package mutating func column(_ ordinal: Int) -> ColumnBuilder {
     let place = rows.count - 1
     guard let part = columns[ordinal] else {
@@ -44,11 +44,11 @@ package struct UpdatedGroupBuilder {
     return part.values
   }
 
-  /// The changes; this becomes empty.
+  /// Returns the changes; this becomes empty.
   ///
   /// - Parameters:
   ///   - group: the place of the group in its table.
-  ///   - base: the group in some version that has all the rows.
+  ///   - base: a version of the group that has all the rows.
   package mutating func sealed(group: Int, base: RowGroup) -> UpdatedGroup {
     defer {
       rows = []
@@ -77,7 +77,8 @@ package struct UpdatedGroupBuilder {
 // MARK: UpdatedGroup: merging
 
 extension UpdatedGroup {
-  /// These changes and then `later`, of the same group of the same version of a table. Columns that only one of them has are shared.
+  /// Returns these changes followed by `later`, of the same group of the same version of a table. Columns that only one
+  /// of them has are shared.
   package func merging(_ later: UpdatedGroup) -> UpdatedGroup {
     let places = MergedPlaces(rows, later.rows)
     var versions = [UInt64](repeating: 0, count: places.rows.count)
@@ -99,13 +100,13 @@ extension UpdatedGroup {
   }
 }
 
-/// The rows of two changes of one group, and the places of each among all.
+/// The rows of two changes of one group, and their places in the merged changes.
 private struct MergedPlaces {
   private(set) var rows: [UInt16] = []
   private(set) var first: [UInt16] = []
   private(set) var second: [UInt16] = []
 
-  /// Both ascend.
+  /// Merges two ascending lists of rows.
   init(_ left: [UInt16], _ right: [UInt16]) {
     var (next, other) = (0, 0)
     while next < left.count || other < right.count {
@@ -125,17 +126,17 @@ private struct MergedPlaces {
 }
 
 extension UpdatedColumn {
-  /// The same values where the changing rows have become others.
+  /// Returns the same values for another set of changing rows.
   ///
   /// - Parameters:
-  ///   - newPlaces: the new place of each of the rows that there were.
-  ///   - count: how many rows there are now.
+  ///   - newPlaces: the new place of each of the old rows.
+  ///   - count: the number of rows now.
   fileprivate func moved(to newPlaces: [UInt16], of count: Int) -> UpdatedColumn {
     if newPlaces.count == count { return self }
     return UpdatedColumn(places: (0..<values.rowCount).map { newPlaces[place($0)] }, values: values)
   }
 
-  /// These values and then `later`, which has the same changing rows.
+  /// Returns these values followed by `later`, which has the same changing rows.
   fileprivate func merging(_ later: UpdatedColumn, rowCount: Int) -> UpdatedColumn {
     if later.values.rowCount == rowCount { return later }
     let builder = ColumnBuilder(kind: values.kind)

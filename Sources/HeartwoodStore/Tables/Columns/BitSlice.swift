@@ -3,12 +3,12 @@ public struct BitSlice: Sendable {
   /// The bytes that hold the bits.
   public let bytes: ByteSlice
 
-  /// Bits that lie in `bytes`.
+  /// Makes a slice of the bits in `bytes`.
   public init(_ bytes: ByteSlice) {
     self.bytes = bytes
   }
 
-  /// How many bytes hold `count` bits.
+  /// Returns the number of bytes that hold `count` bits.
   public static func byteCount(_ count: Int) -> Int { (count + 7) / 8 }
 
   @inline(__always) @usableFromInline
@@ -17,14 +17,14 @@ public struct BitSlice: Sendable {
     return bytes.unsafeBase.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> (row & 7) & 1 == 1
   }
 
-  /// How many of the first `count` bits are set. O(count / 64).
+  /// Returns how many of the first `count` bits are set. O(count / 64).
   package func setBitCount(_ count: Int) -> Int {
     var total = 0
     for start in stride(from: 0, to: count, by: 64) { total += word(at: start, count: count).nonzeroBitCount }
     return total
   }
 
-  /// The runs of neighbours among the first `count` bits that are set.
+  /// Returns the runs of adjacent set bits among the first `count` bits.
   package func setRuns(_ count: Int) -> [Range<Int>] {
     var runs: [Range<Int>] = []
     var start: Int?
@@ -35,7 +35,7 @@ public struct BitSlice: Sendable {
     return runs
   }
 
-  /// - Parameter start: where the run began that reaches up to `base`, if one does.
+  /// - Parameter start: the start of the run that reaches up to `base`, if there is one.
   private func appendRuns(of word: UInt64, base: Int, start: inout Int?, to runs: inout [Range<Int>]) {
     var place = 0
     while place < 64 {
@@ -54,7 +54,7 @@ public struct BitSlice: Sendable {
     }
   }
 
-  /// The 64 bits from `start` on, which is a multiple of 64; those from `count` on are 0.
+  /// Returns the 64 bits from `start` on, which is a multiple of 64; those from `count` on are 0.
   func word(at start: Int, count: Int) -> UInt64 {
     let firstByte = start / 8
     let byteCount = min(8, Self.byteCount(count) - firstByte)
@@ -70,7 +70,7 @@ public struct BitSlice: Sendable {
 
 // MARK: GrowableBits
 
-/// Bits that are being put together, the lowest bit of a byte first.
+/// A growing sequence of bits, the lowest bit of a byte first.
 package struct GrowableBits {
   private let bytes = GrowableBytes()
   private(set) var count = 0
@@ -112,7 +112,7 @@ package struct GrowableBits {
     for row in next..<rows.upperBound { append(source[row]) }
   }
 
-  /// The bits as a slice that never changes; this becomes empty.
+  /// Returns the bits as an immutable slice; this becomes empty.
   ///
   /// - Parameter places: bits that are 0 in the slice, whatever was appended.
   package mutating func sealed(clearing places: [Int] = []) -> BitSlice {

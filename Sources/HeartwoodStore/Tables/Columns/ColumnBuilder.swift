@@ -1,14 +1,15 @@
 public import HeartwoodFoundation
 public import HeartwoodModel
 
-/// A column that is being put together, row by row or many rows at a time.
+/// Builds a column, row by row or many rows at a time.
 ///
-/// A row is appended by the one call that fits the kind; any other is a mistake of the caller that stops the program.
+/// Each row must be appended by the call that fits the column's kind; any other call is a programming error that stops
+/// the program.
 ///
 ///     let memo = row.columns[memoOrdinal]
 ///     if let text { memo.append(text: text) } else { memo.appendNull() }
 public final class ColumnBuilder {
-  /// How the values lie.
+  /// The layout of the values.
   public let kind: ColumnKind
   // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
   @exclusivity(unchecked) private var rows = 0
@@ -23,17 +24,17 @@ public final class ColumnBuilder {
     self.kind = kind
   }
 
-  /// How many rows there are. Computed, since other modules check exclusivity at each look at a stored property.
+  /// The number of rows. Computed, since other modules check exclusivity at each access to a stored property.
   @inline(__always)
   public internal(set) var rowCount: Int {
     get { rows }
     set { rows = newValue }
   }
 
-  /// How many bytes the values take, to end a group before its offsets overflow.
+  /// The number of bytes that the values take, to end a group before its offsets overflow.
   var byteCount: Int { values.count + references.byteCount }
 
-  /// The values as a column that never changes; this becomes empty.
+  /// Returns the values as an immutable column; this becomes empty.
   package func sealed() -> RecordColumn {
     let hasOffsets = kind == .bytes || kind == .toMany
     precondition(byteCount <= UInt32.max, "A column holds at most 4 GiB in one group; end the group where it is full.")
@@ -69,7 +70,7 @@ extension ColumnBuilder {
     precondition(kind == expected, "The value is of another kind than the column.")
   }
 
-  /// Appends a row without a value; for a to-many relationship, one that leads nowhere.
+  /// Appends a row without a value; for a to-many relationship, one without objects.
   public func appendNull() {
     if kind == .absent || kind == .toMany {
       appendPlaceholder()
@@ -81,7 +82,7 @@ extension ColumnBuilder {
     appendPlaceholder()
   }
 
-  /// Keeps a bit for each row from now on.
+  /// Starts to store a bit for each row.
   private func beginValidity() {
     guard validity == nil else { return }
     var bits = GrowableBits()
@@ -89,7 +90,7 @@ extension ColumnBuilder {
     validity = bits
   }
 
-  /// Notes which of the next `count` rows have values: all, or those whose flag is not 0.
+  /// Marks which of the next `count` rows have values: all, or those whose flag is not 0.
   func appendValidity(_ flags: UnsafeBufferPointer<UInt8>?, count: Int) {
     guard let flags else {
       validity?.append(repeating: true, count: count)
@@ -179,22 +180,22 @@ extension ColumnBuilder {
     text.withUTF8 { append(bytes: UnsafeRawBufferPointer($0)) }
   }
 
-  /// Appends data, or a text in UTF-8.
+  /// Appends binary data, or a text in UTF-8.
   public func append(bytes: RawSpan) {
     bytes.withUnsafeBytes { append(bytes: $0) }
   }
 
-  /// Appends what a to-one relationship leads to.
+  /// Appends the destination of a to-one relationship.
   public func append(toOne reference: ReferenceID, of entity: EntityDescription) {
     append(toOne: reference, entityOrdinal: entity.ordinal)
   }
 
-  /// Appends what a to-many relationship leads to, in order.
+  /// Appends the destinations of a to-many relationship, in order.
   public func append(toMany objects: [(reference: ReferenceID, entity: EntityDescription)]) {
     append(toMany: objects.map { ($0.reference, $0.entity.ordinal) })
   }
 
-  /// Appends a row of text or data whose value is there and cannot be read.
+  /// Appends a row of text or data whose value exists and cannot be read.
   package func append(unreadable error: PersistenceError) {
     expect(.bytes)
     unreadable = unreadable ?? UnreadableRows()
@@ -272,7 +273,7 @@ extension ColumnBuilder {
   }
 
   private func appendToOneReferences(_ rows: Range<Int>, of column: RecordColumn, _ source: ReferenceColumn) {
-    // What stands in rows that lead nowhere must not decide how the names lie.
+    // The placeholders in rows without a destination must not determine the layout of the references.
     let nulls = rows.prefix { column.validity?[$0] == false }
     for _ in nulls { references.appendPlaceholder() }
     references.append(nulls.endIndex..<rows.upperBound, of: source)
@@ -281,12 +282,12 @@ extension ColumnBuilder {
 
 // MARK: Batches
 
-/// Many rows in one call: what a reader of columns uses, so that the cost of a call is not paid for each value.
+/// Appends many rows in one call. Readers of whole columns use it to avoid the cost of a call for each value.
 ///
-/// In all of them `flags` has a byte for each row, 0 where the row has no value; nil means that every row has one. What stands
-/// where there is no value does not matter.
+/// In all of these methods, `flags` has a byte for each row, 0 if the row has no value; nil means that every row has
+/// one. The bytes of a row without a value are ignored.
 extension ColumnBuilder {
-  /// Appends `count` values of fixed width, which lie in `bytes` one after another.
+  /// Appends `count` values of fixed width, stored in `bytes` one after another.
   package func append(fixedWidth bytes: UnsafeRawBufferPointer, count: Int, flags: UnsafeBufferPointer<UInt8>?) {
     precondition(kind.width.map { $0 * count } == bytes.count, "The values are of another width than the column's.")
     appendValidity(flags, count: count)
@@ -294,7 +295,7 @@ extension ColumnBuilder {
     rowCount += count
   }
 
-  /// Appends numbers, each the value of a row.
+  /// Appends numbers, one for each row.
   public func append<Element: ColumnElement>(_ numbers: Span<Element>) {
     numbers.withUnsafeBytes { bytes in
       expect(Element.columnKind)

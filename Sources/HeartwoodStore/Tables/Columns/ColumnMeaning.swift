@@ -1,8 +1,8 @@
 import HeartwoodFoundation
 package import HeartwoodModel
 
-/// Whether the values of a group of rows mean something: what is read is held against it before it is believed, and what is
-/// written, before it is written. So no file is ever written that would be refused.
+/// Checks that the values of a group of rows are valid: both after reading, before they are used, and before writing.
+/// So no file is ever written that would be refused.
 package struct ColumnMeaning: Sendable {
   private let entity: EntityDescription
   /// Indexed by property ordinal.
@@ -13,7 +13,7 @@ package struct ColumnMeaning: Sendable {
     rules = ColumnRule.rules(for: entity, of: model)
   }
 
-  /// What is wrong with a group of the entity's rows, or nil. O(bytes).
+  /// Returns the fault in a group of the entity's rows, or nil. O(bytes).
   package func fault(in group: RowGroup) -> ColumnFault? {
     if let fault = Self.fault(in: group.references) { return fault }
     if let fault = Self.fault(in: group.versions, rowCount: group.rowCount) { return fault }
@@ -25,7 +25,7 @@ package struct ColumnMeaning: Sendable {
     return nil
   }
 
-  /// What is wrong with the values of the property with `ordinal`, or nil. O(bytes of the column).
+  /// Returns the fault in the values of the property with `ordinal`, or nil. O(bytes of the column).
   package func fault(in column: RecordColumn, ordinal: Int) -> ColumnFault? {
     if let fault = ColumnShape.fault(in: column) { return fault }
     if let what = ColumnCheck.fault(in: column) { return ColumnFault(what, in: column.firstPart) }
@@ -42,14 +42,14 @@ package struct ColumnMeaning: Sendable {
     }
   }
 
-  /// What is wrong with what records are called, or nil. O(bytes).
+  /// Returns the fault in the references of records, or nil. O(bytes).
   package static func fault(in references: ReferenceColumn) -> ColumnFault? {
     if let fault = ColumnShape.fault(in: references) { return fault }
     if let what = ColumnCheck.fault(in: references) { return ColumnFault(what, in: references.values) }
     return ReferenceMeaning(references, validity: nil, allowedEntities: nil).fault()
   }
 
-  /// What is wrong with the versions of rows, or nil. O(rows).
+  /// Returns the fault in the versions of rows, or nil. O(rows).
   package static func fault(in versions: VersionColumn, rowCount: Int) -> ColumnFault? {
     guard case .each(let bytes) = versions else { return nil }
     guard bytes.count == rowCount * 8 else { return ColumnFault("there are too few versions", in: bytes) }
@@ -78,7 +78,7 @@ package struct ColumnMeaning: Sendable {
 }
 
 extension RecordColumn {
-  /// The bytes that lie first in a file.
+  /// The bytes that come first in a file.
   fileprivate var firstPart: ByteSlice {
     validity?.bytes ?? offsets ?? references?.offsets ?? references?.values ?? values
   }
@@ -86,9 +86,10 @@ extension RecordColumn {
 
 // MARK: ColumnShape
 
-/// Whether a column's parts lie exactly as the format has them: no byte too many, offsets from 0 to the end, unused bits zero.
+/// Checks that a column's parts have exactly the form that the format requires: no byte too many, offsets from 0 to the
+/// end, unused bits zero.
 package enum ColumnShape {
-  /// What is otherwise, or nil. O(1). A column without a fault here has no part that is too short.
+  /// Returns the fault, or nil. O(1). A column without a fault here has no part that is too short.
   package static func fault(in column: RecordColumn) -> ColumnFault? {
     let rows = column.rowCount
     if let validity = column.validity?.bytes, let fault = bitsFault(validity, count: rows) { return fault }
@@ -108,7 +109,7 @@ package enum ColumnShape {
     }
   }
 
-  /// What is otherwise in references, or nil. O(1).
+  /// Returns the fault in references, or nil. O(1).
   package static func fault(in references: ReferenceColumn) -> ColumnFault? {
     guard (0...Int(UInt32.max)).contains(references.count) else {
       return ColumnFault("no column has \(references.count) references", in: references.values)
@@ -151,12 +152,12 @@ package enum ColumnShape {
 
 // MARK: ReferenceMeaning
 
-/// Whether references whose parts fit name records of entities that they may name.
+/// Checks that references whose parts fit refer to records of entities that are allowed.
 package struct ReferenceMeaning {
   private let references: ReferenceColumn
-  /// A bit for each reference, set where it is one; nil where all are.
+  /// A bit for each reference, 0 for a placeholder; nil if there are none.
   private let validity: BitSlice?
-  /// A true for the ordinal of each entity that may be named; nil where the references name their own.
+  /// True at the ordinal of each allowed entity; nil for the references of the records themselves.
   private let allowedEntities: [Bool]?
 
   package init(_ references: ReferenceColumn, validity: BitSlice?, allowedEntities: [Bool]?) {
@@ -165,7 +166,7 @@ package struct ReferenceMeaning {
     self.allowedEntities = allowedEntities
   }
 
-  /// What is wrong, or nil. O(bytes).
+  /// Returns the fault, or nil. O(bytes).
   package func fault() -> ColumnFault? {
     entityFault() ?? nameFault()
   }
@@ -220,9 +221,9 @@ package struct ReferenceMeaning {
 
 // MARK: TextMeaning
 
-/// Whether bytes are texts in UTF-8.
+/// Checks that bytes are texts in UTF-8.
 package enum TextMeaning {
-  /// What is wrong with texts of which each begins where `offsets` say, or nil. O(bytes).
+  /// Returns the fault in texts that begin at `offsets`, or nil. O(bytes).
   package static func fault(in values: ByteSlice, offsets: ByteSlice?) -> ColumnFault? {
     let bytes = values.unsafeBytes
     if ASCIIScan.isASCII(bytes) { return nil }
@@ -242,7 +243,7 @@ package enum TextMeaning {
 
 // MARK: ColumnRule
 
-/// Which bytes mean something in the column of a property.
+/// The rule for the bytes in the column of a property.
 package enum ColumnRule: Sendable {
   /// Any.
   case anyBytes
@@ -251,12 +252,12 @@ package enum ColumnRule: Sendable {
   /// UTF-8 that is a URI.
   case uri
   case decimal
-  /// References to entities for whose ordinals there is a true.
+  /// References to entities for whose ordinals the element is true.
   case references([Bool])
 }
 
 extension ColumnRule {
-  /// The rules for the properties of `entity`, indexed by ordinal.
+  /// Returns the rules for the properties of `entity`, indexed by ordinal.
   static func rules(for entity: EntityDescription, of model: ManagedObjectModel) -> [ColumnRule] {
     zip(entity.properties, entity.relationshipTargets).map { property, target in
       if let target { return .references(allowedEntities(model.entities[target.entityOrdinal], of: model)) }
@@ -282,12 +283,12 @@ extension ColumnRule {
 
 // MARK: ColumnFault
 
-/// What is wrong with a column or with references, and where in the bytes that hold them.
+/// A fault in a column or in references, and its place in the bytes that hold them.
 package struct ColumnFault: Sendable {
   package let what: String
   /// The offset in the region of the bytes; for a mapped file, in the file.
   package let offset: Int
-  /// The property whose column it is; nil if it is what records are called, or their versions.
+  /// The property whose column it is; nil for the references of records and their versions.
   package private(set) var property: String?
 
   package init(_ what: String, in bytes: ByteSlice, at place: Int = 0) {
@@ -303,7 +304,7 @@ package struct ColumnFault: Sendable {
 }
 
 extension ColumnFault {
-  /// The error for a file that is not what was once written.
+  /// Returns the error for a file that was damaged since it was written.
   package func corrupt(in path: String?, storeType: StoreType, entity: String) -> PersistenceError {
     PersistenceError(
       .fileCorrupt,
@@ -313,7 +314,7 @@ extension ColumnFault {
     )
   }
 
-  /// The error for records that could not be read back once they were written.
+  /// Returns the error for records that could not be read back once they were written.
   package func unsupported(by storeType: StoreType, path: String?, entity: String) -> PersistenceError {
     PersistenceError(
       .valueUnsupported,

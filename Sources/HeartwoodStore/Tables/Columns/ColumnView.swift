@@ -1,9 +1,9 @@
 public import HeartwoodFoundation
 
-/// Where a column's values lie, as plain pointers, so that reading one counts no references.
+/// A view of a column's values through plain pointers, so that reading one does not count references.
 ///
-/// It is the fast way to a value and checks nothing: whoever reads holds the ``RowGroup`` that it came from, and gives a row of
-/// that group. The parts were checked when the group was made.
+/// It is the fast way to read a value and checks nothing: the caller keeps the ``RowGroup`` that the view came from,
+/// and passes a row of that group. The parts were checked when the group was made.
 @usableFromInline
 package struct ColumnView: BitwiseCopyable {
   @usableFromInline
@@ -22,7 +22,7 @@ package struct ColumnView: BitwiseCopyable {
     values = column.values.unsafeBase
   }
 
-  /// UUIDs that lie one after another.
+  /// Makes a view of UUIDs that lie one after another.
   init(uuids values: ByteSlice) {
     kind = .uuid
     validity = nil
@@ -30,7 +30,7 @@ package struct ColumnView: BitwiseCopyable {
     self.values = values.unsafeBase
   }
 
-  /// Whether `row` has no value.
+  /// Returns whether `row` has no value.
   @inlinable @inline(__always)
   package func unsafeIsNull(_ row: Int) -> Bool {
     guard let validity else { return kind == .absent }
@@ -42,7 +42,7 @@ package struct ColumnView: BitwiseCopyable {
     values.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> (UInt8(truncatingIfNeeded: row) & 7) & 1 == 1
   }
 
-  /// The integer in `row` of a column of any integer kind.
+  /// Returns the integer in `row` of a column of any integer kind.
   @inlinable @inline(__always)
   package func unsafeInteger(_ row: Int) -> Int64 {
     switch kind {
@@ -52,7 +52,7 @@ package struct ColumnView: BitwiseCopyable {
     }
   }
 
-  /// 1 where the boolean in `row` is true, else 0.
+  /// Returns 1 if the boolean in `row` is true, else 0.
   @inline(__always)
   func unsafeBit(_ row: Int) -> UInt8 {
     values.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> (UInt8(truncatingIfNeeded: row) & 7) & 1
@@ -74,7 +74,7 @@ package struct ColumnView: BitwiseCopyable {
     values.loadUnaligned(fromByteOffset: row &* 4, as: Float.self)
   }
 
-  /// The number in `row` of a column of floats or doubles.
+  /// Returns the number in `row` of a column of floats or doubles.
   @inline(__always)
   func unsafeFloatingPoint(_ row: Int) -> Double { kind == .float ? Double(unsafeFloat(row)) : unsafeDouble(row) }
 
@@ -90,13 +90,13 @@ package struct ColumnView: BitwiseCopyable {
     UUID(uuid: values.loadUnaligned(fromByteOffset: row &* 16, as: uuid_t.self))
   }
 
-  /// The 16 bytes of the UUID in `row`, valid as long as the group is held.
+  /// Returns the 16 bytes of the UUID in `row`, valid as long as the group exists.
   @inline(__always)
   func unsafeUUIDBytes(_ row: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: values + row &* 16, count: 16)
   }
 
-  /// The bytes in `row` of a column of bytes, valid as long as the group is held.
+  /// Returns the bytes in `row` of a column of bytes, valid as long as the group exists.
   @inlinable @inline(__always)
   package func unsafeBytes(_ row: Int) -> UnsafeRawBufferPointer {
     guard let offsets else { return UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -112,16 +112,16 @@ package struct ColumnView: BitwiseCopyable {
 }
 
 extension ReferenceColumn {
-  /// The names as a column of UUIDs, where all of them lie so: the fast way to them, which checks nothing. Whoever reads holds the
-  /// ``RowGroup``.
+  /// The references as a column of UUIDs, if all of them are stored so: the fast way to read them, which checks
+  /// nothing. The caller keeps the ``RowGroup``.
   package var unsafeUUIDs: ColumnView? { layout == .uuid ? ColumnView(uuids: values) : nil }
 }
 
 // MARK: ColumnCheck
 
-/// Whether the parts of a column that came from a file fit together, so that reading any row stays inside them.
+/// Checks that the parts of a column that came from a file fit together, so that reading any row stays within them.
 package enum ColumnCheck {
-  /// What does not fit, in words, or nil where all does. O(rows).
+  /// Returns a description of the fault, or nil if there is none. O(rows).
   package static func fault(in column: RecordColumn) -> String? {
     if let validity = column.validity, validity.bytes.count < BitSlice.byteCount(column.rowCount) {
       return "there are too few validity bits"
@@ -142,7 +142,7 @@ package enum ColumnCheck {
     }
   }
 
-  /// What does not fit in a column of references, or nil where all does. O(count).
+  /// Returns a description of the fault in a column of references, or nil if there is none. O(count).
   package static func fault(in references: ReferenceColumn) -> String? {
     if case .each(let ordinals) = references.entities,
       let fault = fixedFault(ordinals, width: 4, count: references.count)

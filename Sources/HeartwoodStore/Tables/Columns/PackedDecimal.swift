@@ -1,7 +1,7 @@
 package import HeartwoodFoundation
 
-/// A decimal number as 20 bytes: an unsigned significand of 128 bits, an exponent of 16 bits, a byte that is 1 where it is
-/// negative and one that is 1 where it is not a number. The value is ±significand × 10^exponent.
+/// A decimal number as 20 bytes: an unsigned significand of 128 bits, an exponent of 16 bits, a byte that is 1 if it is
+/// negative and one that is 1 if it is not a number. The value is ±significand × 10^exponent.
 package struct PackedDecimal: BitwiseCopyable, Sendable {
   package static let width = 20
   static let exponents: ClosedRange<Int16> = -128...127
@@ -23,8 +23,8 @@ package struct PackedDecimal: BitwiseCopyable, Sendable {
     isNaN = decimal.isNaN ? 1 : 0
   }
 
-  /// Whether the bytes stand for a number, or for none, in the one way in which they are written: there is no negative zero,
-  /// and what is not a number has zeros in all other places.
+  /// Whether the bytes are the canonical form of a number or of a NaN: there is no negative zero, and all other bytes
+  /// of a NaN are zero.
   package var isCanonical: Bool {
     guard isNaN <= 1, isNegative <= 1, Self.exponents.contains(exponent) else { return false }
     let isZero = significand.0 | significand.1 | significand.2 | significand.3 == 0
@@ -42,22 +42,23 @@ package struct PackedDecimal: BitwiseCopyable, Sendable {
   var isBelowZero: Bool { isNegative != 0 }
   var isNotANumber: Bool { isNaN != 0 }
 
-  /// The number, or nil where the bytes stand for none.
+  /// The number, or nil if the bytes represent none.
   package var decimal: Decimal? {
     guard isNaN == 0 else { return isNaN == 1 ? .nan : nil }
     guard Self.exponents.contains(exponent), isNegative <= 1 else { return nil }
     let digits = magnitude
     if digits == 0 { return .zero }
-    // With its exponent at once: a significand by itself loses its last zeros, and a great exponent has no room for them.
+    // The text includes the exponent: a significand by itself loses its trailing zeros, and a great exponent has no
+    // room for them.
     return Decimal(string: "\(isNegative == 1 ? "-" : "")\(digits)e\(exponent)")
   }
 }
 
 // MARK: Order
 
-/// The order of decimal numbers, exactly, and without making a `Decimal` of them.
+/// Compares decimal numbers exactly, without creating `Decimal` values.
 extension PackedDecimal {
-  /// 10 to the power of 0 and so on, as many as fit.
+  /// The powers of 10 from 0 on, as many as fit.
   private static let powers: [UInt128] = sequence(first: UInt128(1)) {
     let (next, overflow) = $0.multipliedReportingOverflow(by: 10)
     return overflow ? nil : next
@@ -66,15 +67,15 @@ extension PackedDecimal {
   private static let digitsOfLead = 16
   private static let bitsOfLeadDigits: UInt64 = 54
 
-  /// How many digits an integer has that is not 0.
+  /// Returns the number of digits of an integer that is not 0.
   private static func digitCount(_ number: UInt128) -> Int {
     // A digit takes a bit more than 1233 / 4096 of a bit's worth; the estimate is right or one too small.
     let estimate = ((UInt128.bitWidth - number.leadingZeroBitCount) * 1233) >> 12
     return estimate < powers.count && powers[estimate] <= number ? estimate + 1 : estimate
   }
 
-  /// A number that is less for a smaller one, and the same where the first sixteen digits are; 0 for none of them. That of a NaN is
-  /// the greatest.
+  /// A number that is less for a smaller decimal, and the same for decimals with the same first sixteen digits; 0 for
+  /// none of them. That of a NaN is the greatest.
   var lead: UInt64 {
     if isNotANumber { return .max }
     let magnitude = magnitude
@@ -87,7 +88,7 @@ extension PackedDecimal {
     return isBelowZero ? (1 << 63) - 1 - bits : 1 << 63 | bits
   }
 
-  /// Below 0 where `left` comes first, 0 where both are equal. NaNs are equal, and come last.
+  /// Returns a number below 0 if `left` comes first, 0 if both are equal. NaNs are equal, and come last.
   static func compare(_ left: PackedDecimal, _ right: PackedDecimal) -> Int {
     let (first, second) = (left.lead, right.lead)
     if first != second { return first < second ? -1 : 1 }
@@ -101,13 +102,13 @@ extension PackedDecimal {
     if difference < 0 { return -compareMagnitudes(right, left) }
     let (a, b) = (left.magnitude, right.magnitude)
     if a == 0 || b == 0 { return a == b ? 0 : a == 0 ? -1 : 1 }
-    // What is beyond 128 bits is greater than anything within.
+    // A number beyond 128 bits is greater than any within.
     guard difference < powers.count else { return 1 }
     let (scaled, overflow) = a.multipliedReportingOverflow(by: powers[difference])
     return overflow || scaled > b ? 1 : scaled == b ? 0 : -1
   }
 
-  /// The nearest double, where it can be told by one exact division or multiplication.
+  /// The nearest double, if one exact division or multiplication yields it.
   var exactDouble: Double? {
     let magnitude = magnitude
     guard !isNotANumber, magnitude <= 1 << 53, abs(Int(decimalExponent)) <= 22 else { return nil }

@@ -1,21 +1,23 @@
 public import HeartwoodModel
 
-/// The values of one property in one group of rows, as they lie in memory and in the files of the binary store.
+/// The values of one property in one group of rows, with the same layout in memory and in the files of the binary
+/// store.
 ///
-/// It never changes, so groups share it, and its parts may lie in a mapped file:
+/// It is immutable, so groups share it, and its parts may lie in a mapped file:
 ///
 ///     let flags = RecordColumn(kind: .bits, rowCount: 3, values: ByteSlice([0b101]))
 ///     let numbers = RecordColumn(kind: .int32, rowCount: 2, values: file.slice(from: 64, count: 8) ?? .empty)
 ///
-/// Numbers lie with their lowest byte first. ``ColumnKind`` says what the parts are.
+/// Numbers are little-endian. ``ColumnKind`` describes the parts.
 public struct RecordColumn: Sendable {
-  /// How the values lie.
+  /// The layout of the values.
   public let kind: ColumnKind
-  /// How many rows there are.
+  /// The number of rows.
   public let rowCount: Int
   /// A bit for each row, set if it has a value; nil if every row has one.
   public let validity: BitSlice?
-  /// For bytes and to-many: 4 bytes for each row and one more, where its bytes or references begin, and where the last one's end.
+  /// For bytes and to-many: 4 bytes for each row and one more, the offsets at which its bytes or references begin, and
+  /// the end of the last one's.
   public let offsets: ByteSlice?
   /// The values, one after another; empty for relationships.
   public let values: ByteSlice
@@ -23,11 +25,11 @@ public struct RecordColumn: Sendable {
   public let references: ReferenceColumn?
   /// The rows whose values could not be read; nil if all could, as nearly always.
   package let unreadable: UnreadableRows?
-  /// The rows in the order of their values, for whoever needs it.
+  /// The rows in the order of their values, made on demand.
   package let order = ColumnOrder()
 
-  /// Makes a column of its parts. O(1): whether the parts fit each other is found when a group is made of it
-  /// (``RowGroup/init(of:references:versions:columns:)``), and whether the values mean something, before the first is read.
+  /// Makes a column from its parts. O(1): whether the parts fit each other is checked when a group is made from it
+  /// (``RowGroup/init(of:references:versions:columns:)``), and whether the values are valid, before the first is read.
   public init(
     kind: ColumnKind,
     rowCount: Int,
@@ -65,12 +67,12 @@ public struct RecordColumn: Sendable {
     self.unreadable = unreadable
   }
 
-  /// A column of a property that no store keeps.
+  /// Returns a column for a property that no store keeps.
   public static func absent(rowCount: Int) -> RecordColumn {
     RecordColumn(kind: .absent, rowCount: rowCount)
   }
 
-  /// The same relationship with other references, as many as there are.
+  /// Returns the same relationship with other references, as many as before.
   package func with(references: ReferenceColumn) -> RecordColumn {
     RecordColumn(
       kind: kind,
@@ -82,7 +84,7 @@ public struct RecordColumn: Sendable {
     )
   }
 
-  /// Where the bytes or references of `row` begin and end.
+  /// Returns the range of the bytes or references of `row`.
   package func range(_ row: Int) -> Range<Int> {
     precondition(row >= 0 && row < rowCount, "The row is not in the table.")
     guard let offsets else { return 0..<0 }
@@ -94,7 +96,7 @@ public struct RecordColumn: Sendable {
 
 // MARK: ColumnKind
 
-/// How a column's values lie in memory and in the binary file.
+/// The layout of a column's values in memory and in the binary file.
 public enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
   /// A property that no store keeps.
   case absent = 0
@@ -110,7 +112,7 @@ public enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
   case float = 5
   /// Doubles; dates too, as seconds since 2001-01-01 00:00 UTC.
   case double = 6
-  /// Decimal numbers of 20 bytes: `Formats/Binary` says how they lie.
+  /// Decimal numbers of 20 bytes: `Formats/Binary` specifies their layout.
   case decimal = 7
   /// 16 bytes in the order of the text form.
   case uuid = 8
@@ -123,7 +125,7 @@ public enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
 }
 
 extension ColumnKind {
-  /// How the values of `property` lie.
+  /// Returns the layout for the values of `property`.
   public init(_ property: PropertyDescription) {
     switch property {
     case _ where property.isTransient: self = .absent
@@ -146,7 +148,7 @@ extension ColumnKind {
     }
   }
 
-  /// How many bytes a row has in a column of fixed width; nil where rows have no width of their own.
+  /// The number of bytes of a row in a column of fixed width; nil for other columns.
   public var width: Int? {
     switch self {
     case .int16: 2
@@ -163,9 +165,9 @@ extension ColumnKind {
 
 /// The version of each record in a group of rows: 1 when it was inserted, and one more at each update.
 public enum VersionColumn: Sendable {
-  /// All records have this one.
+  /// All records have the same version.
   case same(UInt64)
-  /// 8 bytes for each row.
+  /// A version of 8 bytes for each row.
   case each(ByteSlice)
 }
 
@@ -187,7 +189,7 @@ extension VersionColumn {
     }
   }
 
-  /// The versions with those of `rows`, which ascend, one higher.
+  /// Returns the versions with those of `rows`, which ascend, one higher.
   func raising(_ rows: [UInt16], rowCount: Int) -> VersionColumn {
     if rows.count == rowCount, case .same(let version) = self { return .same(Self.next(version)) }
     let raised = GrowableBytes(capacity: rowCount * 8)
@@ -198,10 +200,11 @@ extension VersionColumn {
     return .each(raised.sealed())
   }
 
-  /// The version that follows another one. A file may claim the highest that a store keeps, and that is followed by the first.
+  /// Returns the version that follows another one. A file may contain the highest version that a store keeps; it is
+  /// followed by the first.
   private static func next(_ version: UInt64) -> UInt64 { version < UInt64(Int64.max) ? version + 1 : 1 }
 
-  /// The versions with that of `rows` replaced.
+  /// Returns the versions with that of `rows` replaced.
   func setting(_ version: UInt64, in rows: [Int], rowCount: Int) -> VersionColumn {
     let versions = GrowableBytes(capacity: rowCount * 8)
     append(rowCount: rowCount, to: versions)
@@ -216,21 +219,22 @@ extension VersionColumn {
 
 /// The rows of a column whose values the store has and could not read, such as large data in a file that is missing.
 ///
-/// The value is there, so the row is not null; what stands in the column for it is empty, and nobody may take it for the value.
+/// The value exists, so the row is not null; the column contains an empty placeholder, which must not be taken for the
+/// value.
 package struct UnreadableRows: Sendable {
-  /// In the order of the rows.
+  /// The errors, in the order of the rows.
   private var errors: [(row: Int, error: PersistenceError)] = []
 
-  /// Why the value in the first row cannot be read for which `isMeant` holds.
+  /// Returns the error for the first row for which `isMeant` returns true.
   func first(where isMeant: (Int) -> Bool) -> PersistenceError? { errors.first { isMeant($0.row) }?.error }
 
-  /// Why the value in `row` cannot be read; nil if it can. O(log n).
+  /// The reason why the value in `row` cannot be read; nil if it can. O(log n).
   package subscript(row: Int) -> PersistenceError? {
     let place = place(of: row)
     return place < errors.count && errors[place].row == row ? errors[place].error : nil
   }
 
-  /// The place of the first that is not before `row`.
+  /// Returns the index of the first row that is not before `row`.
   private func place(of row: Int) -> Int {
     var (low, high) = (0, errors.count)
     while low < high {
@@ -240,10 +244,10 @@ package struct UnreadableRows: Sendable {
     return low
   }
 
-  /// Notes a row behind all that were noted.
+  /// Adds a row after all that were added.
   mutating func append(_ row: Int, _ error: PersistenceError) { errors.append((row, error)) }
 
-  /// Notes those of `rows` that are unreadable in another column, as rows from `start` on.
+  /// Adds those of `rows` that are unreadable in another column, as rows from `start` on.
   mutating func append(_ rows: Range<Int>, of other: UnreadableRows, at start: Int) {
     for (row, error) in other.errors[other.place(of: rows.lowerBound)...] {
       guard row < rows.upperBound else { return }

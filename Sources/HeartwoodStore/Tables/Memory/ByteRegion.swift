@@ -8,7 +8,8 @@
 
 /// Bytes that never change and never move, owned by the heap or mapped from a file.
 ///
-/// `@unchecked Sendable`: nobody writes to the bytes once the region exists, and they are freed when the last reference goes.
+/// `@unchecked Sendable`: the bytes are not written to once the region exists, and they are freed with the last
+/// reference.
 package final class ByteRegion: @unchecked Sendable {
   private enum Origin {
     case heap
@@ -35,27 +36,27 @@ package final class ByteRegion: @unchecked Sendable {
   /// The bytes, valid as long as the region is.
   package var unsafeBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-  /// Gives back the memory of what has been read of a mapped file: whoever reads it again has the system bring it again. Bytes on the heap
-  /// stay where they are.
+  /// Releases the memory of the pages of a mapped file that have been read: the system reads them again on the next
+  /// access. Bytes on the heap stay where they are.
   package func releaseResidentPages() {
-    // Nobody writes to a mapping, so what the system brings again is what the file has.
+    // A mapping is never written to, so the system reads the same bytes from the file again.
     guard origin == .mapping, count > 0 else { return }
     madvise(UnsafeMutableRawPointer(mutating: base), count, MADV_DONTNEED)
   }
 }
 
 extension ByteRegion {
-  /// Takes over `count` bytes that `malloc` gave.
+  /// Takes over `count` bytes that `malloc` returned.
   package static func unsafeAdopting(heap base: UnsafeMutableRawPointer, count: Int) -> ByteRegion {
     ByteRegion(base: UnsafeRawPointer(base), count: count, origin: .heap)
   }
 
-  /// Takes over a mapping of `count` bytes that `mmap` gave.
+  /// Takes over a mapping of `count` bytes that `mmap` returned.
   static func unsafeAdopting(mapping base: UnsafeMutableRawPointer, count: Int) -> ByteRegion {
     ByteRegion(base: UnsafeRawPointer(base), count: count, origin: .mapping)
   }
 
-  /// A copy of `bytes`.
+  /// Returns a copy of `bytes`.
   package static func copying(_ bytes: UnsafeRawBufferPointer) -> ByteRegion {
     let buffer = GrowableBytes(capacity: bytes.count)
     buffer.append(bytes)
@@ -65,7 +66,7 @@ extension ByteRegion {
 
 // MARK: ByteSlice
 
-/// Bytes that never change, on the heap or in a mapped file, or a part of them. A copy is O(1) and shares them.
+/// An immutable part of bytes on the heap or in a mapped file. A copy is O(1) and shares them.
 ///
 ///     let file = try input.mapped()
 ///     guard let head = file.slice(from: 0, count: 8) else { throw … }
@@ -73,17 +74,17 @@ extension ByteRegion {
 public struct ByteSlice: Sendable {
   package let region: ByteRegion
   package let offset: Int
-  /// How many bytes there are.
+  /// The number of bytes.
   public let count: Int
 
-  /// The whole of `region`.
+  /// Makes a slice of the whole of `region`.
   package init(_ region: ByteRegion) {
     self.region = region
     self.offset = 0
     self.count = region.count
   }
 
-  /// The `count` bytes of `region` from `offset` on, or nil where the region has no such bytes.
+  /// Makes a slice of the `count` bytes of `region` from `offset` on, or returns nil if the region has no such bytes.
   package init?(_ region: ByteRegion, offset: Int, count: Int) {
     guard offset >= 0, count >= 0, offset <= region.count, count <= region.count - offset else { return nil }
     self.region = region
@@ -96,7 +97,7 @@ public struct ByteSlice: Sendable {
     UnsafeRawBufferPointer(rebasing: region.unsafeBytes[offset..<(offset + count)])
   }
 
-  /// Where the bytes begin. An empty slice has a place too, which must not be read.
+  /// The address of the first byte. An empty slice has an address too, which must not be read.
   package var unsafeBase: UnsafeRawPointer { region.unsafeBytes.baseAddress.unsafelyUnwrapped + offset }
 
   /// No bytes.
@@ -104,22 +105,22 @@ public struct ByteSlice: Sendable {
 }
 
 extension ByteSlice {
-  /// A copy of `bytes`.
+  /// Makes a copy of `bytes`.
   public init(_ bytes: [UInt8]) {
     self = bytes.withUnsafeBytes { ByteSlice(ByteRegion.copying($0)) }
   }
 
-  /// The `count` bytes from `offset` on, or nil if there are no such bytes. O(1).
+  /// Returns the `count` bytes from `offset` on, or nil if there are no such bytes. O(1).
   public func slice(from offset: Int, count: Int) -> ByteSlice? {
     guard offset >= 0, count >= 0, offset <= self.count, count <= self.count - offset else { return nil }
     return ByteSlice(region, offset: self.offset + offset, count: count)
   }
 
-  /// Gives `body` the bytes. Reading bytes of a mapped file reads the file.
+  /// Calls `body` with the bytes. Reading bytes of a mapped file reads the file.
   public func withBytes<Result, Failure: Error>(
     _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // The region lives as long as this slice does, and nobody writes to its bytes.
+    // The region exists as long as this slice, and its bytes are never written to.
     defer { withExtendedLifetime(region) {} }
     return try body(RawSpan(_unsafeBytes: unsafeBytes))
   }
@@ -127,13 +128,14 @@ extension ByteSlice {
   /// The bytes as an array. O(n).
   public var array: [UInt8] { [UInt8](unsafeBytes) }
 
-  /// A hash by which altered bytes are told: XXH64 with the seed 0. It finds accidents, and is no defence against forgery. O(n).
+  /// A hash for detecting damaged bytes: XXH64 with the seed 0. It detects accidents, and is no defence against
+  /// forgery. O(n).
   public var checksum: UInt64 { XXH64.hash(self) }
 }
 
 // MARK: ByteSpan
 
-/// A part of some bytes.
+/// A range of bytes.
 package struct ByteSpan: BitwiseCopyable {
   var start: UInt32
   var end: UInt32

@@ -9,18 +9,18 @@ import HeartwoodModel
   import Darwin
 #endif
 
-/// Bytes that are being put together: they grow at the end, and become a ``ByteRegion`` without being copied.
+/// A growing buffer: bytes are appended at the end, and it becomes a ``ByteRegion`` without copying them.
 ///
-/// It belongs to whoever builds with it and is not Sendable.
+/// It belongs to the code that builds with it and is not Sendable.
 package final class GrowableBytes {
   // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
   @exclusivity(unchecked) private var base: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var capacity: Int
-  /// How much the next bytes will probably need: as much as those that were sealed last.
+  /// The probable size of the next bytes: that of the ones that were sealed last.
   private var expectedCount = 0
   @exclusivity(unchecked) private var filled = 0
 
-  /// How many bytes there are. Computed, since other modules check exclusivity at each look at a stored property.
+  /// The number of bytes. Computed, since other modules check exclusivity at each access to a stored property.
   @inline(__always)
   package private(set) var count: Int {
     get { filled }
@@ -83,7 +83,7 @@ package final class GrowableBytes {
     UnsafeMutableRawBufferPointer(start: base, count: count)
   }
 
-  /// Lets `body` write up to `capacity` bytes behind the last one; it returns how many it wrote.
+  /// Calls `body` to write up to `capacity` bytes after the last one; it returns how many it wrote.
   @inline(__always)
   package func appendUnsafely(
     capacity: Int,
@@ -95,7 +95,7 @@ package final class GrowableBytes {
     count &+= written
   }
 
-  /// Appends the offsets, of 4 bytes each, at the places `range` of `offsets`, moved by `shift`.
+  /// Appends the offsets, of 4 bytes each, in `range` of `offsets`, with `shift` added to each.
   func append(offsets: ByteSlice, in range: Range<Int>, movedBy shift: Int) {
     precondition(range.lowerBound >= 0 && range.upperBound <= offsets.count / 4, "The rows are not in the table.")
     let shift = UInt32(truncatingIfNeeded: shift)
@@ -109,12 +109,12 @@ package final class GrowableBytes {
     }
   }
 
-  /// Forgets the bytes and keeps the memory.
+  /// Removes the bytes and keeps the memory.
   package func removeAll() {
     count = 0
   }
 
-  /// The bytes as a slice that never changes; this becomes empty.
+  /// Returns the bytes as an immutable slice; this becomes empty.
   package func sealed() -> ByteSlice {
     let region = ByteRegion.unsafeAdopting(heap: base, count: count)
     expectedCount = count + count / 32
@@ -127,7 +127,7 @@ package final class GrowableBytes {
 
 // MARK: Text
 
-/// Text that is put together as bytes, without a string for each piece.
+/// Appends text as bytes, without a string for each piece.
 extension GrowableBytes {
   /// Appends the UTF-8 bytes of `text`.
   package func append(text: String) {
@@ -141,7 +141,7 @@ extension GrowableBytes {
     append(UInt8(ascii: character))
   }
 
-  /// Appends the decimal digits of `number`, behind a minus where it is negative.
+  /// Appends the decimal digits of `number`, after a minus sign if it is negative.
   package func append(digitsOf number: Int64) {
     appendUnsafely(capacity: IntegerText.maximumLength) { buffer in
       buffer.baseAddress.map { IntegerText.write(number, to: $0) } ?? 0
@@ -160,14 +160,14 @@ extension GrowableBytes {
 
 // MARK: UTF8Validation
 
-/// Where bytes stop being UTF-8.
+/// Finds bytes that are not UTF-8.
 package enum UTF8Validation {
-  /// The offset of the first byte that does not belong to a well-formed character, or nil where all do. O(n).
+  /// Returns the offset of the first byte that does not belong to a well-formed character, or nil if all do. O(n).
   package static func firstInvalidOffset(in bytes: [UInt8]) -> Int? {
     bytes.withUnsafeBytes { firstInvalidOffset(in: $0) }
   }
 
-  /// The offset of the first byte that does not belong to a well-formed character, or nil where all do. O(n).
+  /// Returns the offset of the first byte that does not belong to a well-formed character, or nil if all do. O(n).
   package static func firstInvalidOffset(in bytes: UnsafeRawBufferPointer) -> Int? {
     guard let base = bytes.baseAddress else { return nil }
     var offset = 0
@@ -183,7 +183,7 @@ package enum UTF8Validation {
     return nil
   }
 
-  /// The length of the multi-byte character at `offset`, or nil where it is not well-formed (RFC 3629).
+  /// Returns the length of the multi-byte character at `offset`, or nil if it is not well-formed (RFC 3629).
   private static func lengthOfCharacter(in bytes: UnsafeRawBufferPointer, at offset: Int) -> Int? {
     let lead = bytes[offset]
     let length: Int

@@ -1,11 +1,11 @@
 import HeartwoodModel
 
-/// Integers as decimal text.
+/// Reads and writes integers as decimal text.
 package enum IntegerText {
-  /// How many bytes of room ``write(_:to:)`` needs.
+  /// The number of bytes of room that ``write(_:to:)`` needs.
   package static let maximumLength = 20
 
-  /// The number that a sign or none and digits stand for, or nil where there are other bytes, no digits or too many.
+  /// Returns the number for an optional sign and digits, or nil if there are other bytes, no digits or too many.
   @inline(__always)
   package static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
     guard let base = text.baseAddress, text.count > 0 else { return nil }
@@ -33,13 +33,14 @@ package enum IntegerText {
     Int64(String(decoding: text, as: UTF8.self))
   }
 
-  /// Whether `text` is a sign or none and digits, however many.
+  /// Returns whether `text` is an optional sign and digits, however many.
   package static func isInteger(_ text: UnsafeRawBufferPointer) -> Bool {
     let digits = text.first == UInt8(ascii: "-") || text.first == UInt8(ascii: "+") ? text.dropFirst() : text[...]
     return !digits.isEmpty && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
-  /// Writes a number to `target`, which must have room for ``maximumLength`` bytes, and returns how many bytes it takes.
+  /// Writes a number to `target`, which must have room for ``maximumLength`` bytes, and returns the number of bytes
+  /// written.
   package static func write(_ number: Int64, to target: UnsafeMutableRawPointer) -> Int {
     var rest = number.magnitude
     var length = 0
@@ -59,7 +60,8 @@ package enum IntegerText {
     return length
   }
 
-  /// Writes a number of at most eight digits, all digits at once. Behind them, up to eight bytes from `target` on are changed too.
+  /// Writes a number of at most eight digits, all digits at once. Bytes after them, up to eight from `target` on, are
+  /// changed too.
   @inline(__always)
   private static func writeShort(_ number: UInt64, to target: UnsafeMutableRawPointer) -> Int {
     // Halves of four digits, then quarters of two, then digits, the first one lowest.
@@ -68,7 +70,7 @@ package enum IntegerText {
     let quarters = hundreds | (halves &- hundreds &* 100) &<< 16
     let tens = (quarters &* 103) &>> 10 & 0x000F_000F_000F_000F
     let digits = tens | (quarters &- tens &* 10) &<< 8
-    // A number has one digit at least, also where that is zero.
+    // A number has at least one digit, even if that is zero.
     let zeros = min(digits.trailingZeroBitCount &>> 3, 7)
     let text = (digits | 0x3030_3030_3030_3030) &>> UInt64(truncatingIfNeeded: zeros &* 8)
     target.storeBytes(of: text, as: UInt64.self)
@@ -90,17 +92,17 @@ package enum IntegerText {
 
 // MARK: FloatingPointText
 
-/// Floating-point numbers as decimal text, read without a string where that is exact.
+/// Reads floating-point numbers from decimal text, without a string if that is exact.
 package enum FloatingPointText {
-  /// The number that `text` stands for, in the forms of ``NumberText``, or nil where it stands for none.
+  /// Returns the number that `text` represents, in the forms of ``NumberText``, or nil if it represents none.
   package static func number<Number: ExactDecimalQuotient>(_ text: UnsafeRawBufferPointer, _ type: Number.Type)
     -> Number?
   {
     shortNumber(text) ?? NumberText.number(String(decoding: text, as: UTF8.self), type)
   }
 
-  /// A number of digits and perhaps a point: few enough that the digits, and the power of ten that the point stands for, are
-  /// exact, so that one division rounds right.
+  /// Returns a number of digits and at most one point. There are so few digits that they, and the power of ten for the
+  /// point, are exact, so that one division rounds correctly.
   private static func shortNumber<Number: ExactDecimalQuotient>(_ text: UnsafeRawBufferPointer) -> Number? {
     guard text.count <= 20, let first = text.first else { return nil }
     let isNegative = first == UInt8(ascii: "-")

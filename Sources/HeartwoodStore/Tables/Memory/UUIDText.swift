@@ -1,10 +1,10 @@
 package import HeartwoodFoundation
 
-/// UUIDs as text of 36 bytes, eight digits at a time.
+/// Reads and writes UUIDs as text of 36 bytes, eight digits at a time.
 package enum UUIDText {
   package static let length = 36
 
-  /// The UUID that `length` bytes from `text` on stand for, in capitals or small letters, or nil where they stand for none.
+  /// Returns the UUID in the `length` bytes from `text` on, in capitals or small letters, or nil if they are no UUID.
   package static func uuid(_ text: UnsafeRawPointer) -> uuid_t? {
     guard hasHyphens(text) else { return nil }
     let words = (
@@ -61,7 +61,7 @@ package enum UUIDText {
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
   private static let ones: UInt64 = 0x0101_0101_0101_0101
 
-  /// The highest bit of each byte, set where the byte is a hexadecimal digit.
+  /// Returns the highest bit of each byte, set if the byte is a hexadecimal digit.
   @inline(__always)
   private static func areHexadecimal(_ word: UInt64) -> UInt64 {
     // Adding 0x80 - n sets the highest bit of bytes from n on, as long as none is above 0x7F.
@@ -72,7 +72,7 @@ package enum UUIDText {
     return (digits | letters) & ~word & highBits
   }
 
-  /// The four bytes that eight hexadecimal digits stand for.
+  /// Returns the four bytes that eight hexadecimal digits represent.
   @inline(__always)
   private static func packed(_ word: UInt64) -> UInt32 {
     let nibbles = (word & (0x0F &* ones)) &+ (word &>> 6 & ones) &* 9
@@ -81,7 +81,7 @@ package enum UUIDText {
     return UInt32(truncatingIfNeeded: bytes | bytes &>> 16)
   }
 
-  /// The eight hexadecimal digits of four bytes.
+  /// Returns the eight hexadecimal digits of four bytes.
   @inline(__always)
   private static func digits(_ bytes: UInt32) -> UInt64 {
     var nibbles = UInt64(bytes)

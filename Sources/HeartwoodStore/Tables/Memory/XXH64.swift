@@ -1,7 +1,7 @@
-/// The hash by which formats tell that bytes were altered: XXH64, written from its public specification
-/// (xxhash_spec.md in the repository of xxHash, github.com/Cyan4973/xxHash).
+/// The hash by which formats detect altered bytes: XXH64, written from its public specification (xxhash_spec.md in the
+/// repository of xxHash, github.com/Cyan4973/xxHash).
 ///
-/// It finds accidents. It is no defence against somebody who means to forge a file.
+/// It detects accidents. It is no defence against forged files.
 package enum XXH64 {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -10,7 +10,7 @@ package enum XXH64 {
   private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
   private static let stripeLength = 32
 
-  /// The hash of `bytes`. O(n).
+  /// Returns the hash of `bytes`. O(n).
   package static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
     let stripesEnd = bytes.count - bytes.count % stripeLength
     var hash = stripesEnd > 0 ? stripes(bytes, end: stripesEnd, seed: seed) : seed &+ prime5
@@ -18,12 +18,12 @@ package enum XXH64 {
     return avalanche(tail(bytes, from: stripesEnd, hash))
   }
 
-  /// The hash of `slice`. O(n).
+  /// Returns the hash of `slice`. O(n).
   package static func hash(_ slice: ByteSlice) -> UInt64 {
     withExtendedLifetime(slice) { hash(slice.unsafeBytes) }
   }
 
-  /// Four lanes, each fed with 8 bytes of every stripe, so that a processor works on all of them at once.
+  /// Computes four lanes, each with 8 bytes of every stripe, so that a processor works on all of them at once.
   private static func stripes(_ bytes: UnsafeRawBufferPointer, end: Int, seed: UInt64) -> UInt64 {
     var lane1 = seed &+ prime1 &+ prime2
     var lane2 = seed &+ prime2

@@ -1,16 +1,16 @@
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// Finds the row of a reference: a table of slots, each holding a row and some bits of its hash, probed in order.
+/// Finds the row of a reference: a table of slots, each with a row and some bits of its hash, probed in order.
 ///
-/// It never changes once it is made. It holds rows, not references, so a look-up compares with the table's own column.
+/// It is immutable. It contains rows, not references, so a look-up compares with the table's own column.
 struct HashIndex: Sendable {
-  /// 8 bytes a slot: the upper half bits of the hash, the lower half the row; ``emptySlot`` where there is none.
+  /// 8 bytes a slot: the upper half bits of the hash, the lower half the row; ``emptySlot`` if there is none.
   private let slots: ByteSlice
   private let geometry: SlotGeometry
   fileprivate static let emptySlot = UInt64.max
 
-  /// Indexes the rows of `parts`, which are groups that follow each other. O(rows), on all processors.
+  /// Indexes the rows of `parts`, which are consecutive groups. O(rows), on all processors.
   init(_ parts: [IndexedRows]) throws(ReferenceIndex.Duplicate) {
     geometry = SlotGeometry(rowCount: parts.reduce(0) { $0 + $1.rows.count })
     let table = GrowableBytes(capacity: geometry.slotCount * 8)
@@ -24,9 +24,9 @@ struct HashIndex: Sendable {
     slots = table.sealed()
   }
 
-  /// The row of `reference` among the rows indexed, live or not. O(1) expected.
+  /// Returns the row of `reference` among the rows indexed, live or not. O(1) expected.
   ///
-  /// - Parameter groups: those of the table, in any later version.
+  /// - Parameter groups: the groups of the table, in any later version.
   func row(of reference: ReferenceID, in groups: [RowGroup]) -> RowID? {
     let hash = Self.hash(reference)
     var slot = geometry.firstSlot(hash)
@@ -42,13 +42,13 @@ struct HashIndex: Sendable {
   }
 }
 
-/// How the slots are laid out: parts of equal size, so that each can be filled without a look at the others.
+/// The layout of the slots: parts of equal size, so that each can be filled independently of the others.
 struct SlotGeometry: Sendable {
   let slotCount: Int
   let partCount: Int
   private let partMask: Int
 
-  /// At most half of the slots are taken, and so is about half of each part, since hashes fall at random.
+  /// At most half of the slots are used, and so is about half of each part, since hashes are distributed at random.
   init(rowCount: Int) {
     var slots = 16
     while slots < rowCount * 2 { slots *= 2 }
@@ -61,7 +61,7 @@ struct SlotGeometry: Sendable {
   @inline(__always)
   func firstSlot(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (slotCount &- 1) }
 
-  /// The next slot of the same part.
+  /// Returns the next slot of the same part.
   @inline(__always)
   func slot(after slot: Int) -> Int { slot & ~partMask | (slot &+ 1) & partMask }
 
@@ -83,7 +83,7 @@ extension HashIndex {
     }
   }
 
-  /// The hash of the reference in `row`, which is not made for it.
+  /// Returns the hash of the reference in `row`, without creating the reference.
   @inline(__always)
   static func hash(of references: ReferenceColumn, _ row: Int) -> UInt64 {
     guard references.layout == .uuid else { return hash(references[row]) }
@@ -95,7 +95,7 @@ extension HashIndex {
     mixed(bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
   }
 
-  /// Keyed for each process, so that nobody can choose references that collide.
+  /// Returns a hash of both numbers, keyed for each process, so that no attacker can choose references that collide.
   @inline(__always)
   static func mixed(_ first: UInt64, _ second: UInt64) -> UInt64 {
     let product = (first ^ key.0).multipliedFullWidth(by: second ^ key.1 | 1)
@@ -116,7 +116,7 @@ private struct SlotFiller: @unchecked Sendable {
   let geometry: SlotGeometry
   let parts: [IndexedRows]
 
-  /// Returns the duplicate that comes first, where there is one.
+  /// Returns the first duplicate, if there is one.
   func fill() -> ReferenceIndex.Duplicate? {
     let duplicates = Parallel.map(geometry.partCount) { fill(part: $0) }
     return duplicates.compactMap(\.self).min { $0.second.rawValue < $1.second.rawValue }
@@ -140,7 +140,7 @@ private struct SlotFiller: @unchecked Sendable {
     parts[id.group - parts[0].group].references[id.row]
   }
 
-  /// Puts a row into its slot; returns the row that has the same reference, where there is one.
+  /// Puts a row into its slot; returns the row that has the same reference, if there is one.
   @inline(__always)
   private func insert(_ references: ReferenceColumn, _ id: RowID, _ hash: UInt64, _ firstSlot: Int) -> RowID? {
     var slot = firstSlot
@@ -160,14 +160,14 @@ private struct SlotFiller: @unchecked Sendable {
 
 // MARK: DuplicateScan
 
-/// Tells whether references may occur twice, several times as fast as an index of them is made.
+/// Checks whether references may occur twice, several times as fast as building an index of them.
 ///
-/// The hashes of all references are dealt into buckets by their upper bits. A bucket is so small that the table in which its
-/// hashes are looked for stays in the processor's cache, which an index of many rows does not.
+/// The hashes of all references are distributed to buckets by their upper bits. A bucket is so small that the table in
+/// which its hashes are looked up stays in the processor's cache, which an index of many rows does not.
 ///
 /// `@unchecked Sendable`: each part writes to places of its own, which were counted before.
 struct DuplicateScan: @unchecked Sendable {
-  /// About how many hashes a bucket has.
+  /// The approximate number of hashes in a bucket.
   private static let bucketSize = 2048
   private static let greatestBucketCount = 1 << 16
 
@@ -183,7 +183,7 @@ struct DuplicateScan: @unchecked Sendable {
     bucketShift = 64 - bits
   }
 
-  /// False where all references of `parts` differ; true where two are the same, or, once in a great while, have the same hash.
+  /// Returns false if all references of `parts` differ; true if two are the same, or, very rarely, have the same hash.
   /// O(rows), on all processors.
   static func mayRepeat(_ parts: [IndexedRows]) -> Bool {
     let rowCount = parts.reduce(0) { $0 + $1.rows.count }
@@ -203,7 +203,7 @@ struct DuplicateScan: @unchecked Sendable {
       ends.append(total)
     }
     let memory = GrowableBytes(capacity: total * 8)
-    // Every place is written before it is read: as many hashes are dealt as were counted.
+    // Every place is written before it is read: as many hashes are distributed as were counted.
     memory.appendUnsafely(capacity: total * 8) { $0.count }
     let hashes = Hashes(memory.unsafeMutableBytes)
     let begins = places
@@ -263,7 +263,8 @@ extension DuplicateScan {
 // MARK: Looking
 
 extension DuplicateScan {
-  /// Looks at every bucket whose turn it is: `worker` and each one that comes as many later as there are processors.
+  /// Checks the buckets of one worker: `worker` and every bucket that comes a multiple of the number of processors
+  /// later.
   private func anyBucketRepeats(from worker: Int, ends: [Int], _ hashes: Hashes) -> Bool {
     var slots: [UInt64] = []
     for bucket in stride(from: worker, to: bucketCount, by: Parallel.powerOfTwoProcessorCount) {
@@ -279,7 +280,7 @@ extension DuplicateScan {
     slots.removeAll(keepingCapacity: true)
     slots.append(contentsOf: repeatElement(0, count: capacity))
     for index in range {
-      // Zero means an empty slot; two references of these hashes are then looked at closely for nothing.
+      // Zero means an empty slot; if it makes two hashes equal, the references are compared unnecessarily.
       let hash = hashes[index] | 1
       var slot = Int(truncatingIfNeeded: hash &>> 1) & (capacity - 1)
       while slots[slot] != 0 {

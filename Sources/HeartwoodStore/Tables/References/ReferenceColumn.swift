@@ -1,9 +1,9 @@
 package import HeartwoodFoundation
 package import HeartwoodModel
 
-/// References to records, one after another: each a name of a record and the entity that it belongs to.
+/// References to records, one after another: each the name of a record and the entity that it belongs to.
 public struct ReferenceColumn: Sendable {
-  /// How the names lie in memory and in the binary file.
+  /// The layout of the names in memory and in the binary file.
   public enum Layout: UInt8, Sendable {
     /// Signed integers of 8 bytes.
     case integer = 0
@@ -11,10 +11,10 @@ public struct ReferenceColumn: Sendable {
     case uuid = 1
     /// Offsets and UTF-8 bytes.
     case string = 2
-    /// Offsets and, for each, a byte that is one of the numbers above and then the name's bytes.
+    /// Offsets and, for each, a byte that is one of the numbers above, followed by the name's bytes.
     case mixed = 3
 
-    /// How many bytes each name has; nil where there are offsets.
+    /// The number of bytes of each name; nil if there are offsets.
     var width: Int? {
       switch self {
       case .integer: 8
@@ -24,7 +24,7 @@ public struct ReferenceColumn: Sendable {
     }
   }
 
-  /// Which entity each reference belongs to.
+  /// The entity that each reference belongs to.
   public enum Entities: Sendable {
     /// All belong to the entity with this ordinal in the model.
     case same(UInt32)
@@ -32,19 +32,19 @@ public struct ReferenceColumn: Sendable {
     case each(ByteSlice)
   }
 
-  /// How the names lie.
+  /// The layout of the names.
   public let layout: Layout
-  /// How many references there are.
+  /// The number of references.
   public let count: Int
   /// The names, one after another.
   public let values: ByteSlice
-  /// 4 bytes for each reference and one more: where its bytes begin in ``values``, and where the last one's end.
+  /// 4 bytes for each reference and one more: the offset of its bytes in ``values``, and the end of the last one's.
   public let offsets: ByteSlice?
-  /// Which entities they belong to.
+  /// The entities that the references belong to.
   public let entities: Entities
 
-  /// Makes references of their parts: `count` values, or `count` + 1 ascending offsets into them. O(1): whether they fit each other is
-  /// found when a group is made of them.
+  /// Makes references from their parts: `count` values, or `count` + 1 ascending offsets into them. O(1): whether the
+  /// parts fit each other is checked when a group is made from them.
   public init(layout: Layout, count: Int, values: ByteSlice, offsets: ByteSlice?, entities: Entities) {
     self.layout = layout
     self.count = count
@@ -66,7 +66,7 @@ extension ReferenceColumn {
     }
   }
 
-  /// The ordinal of the entity that the reference at `index` belongs to.
+  /// Returns the ordinal of the entity that the reference at `index` belongs to.
   package func entityOrdinal(_ index: Int) -> Int {
     switch entities {
     case .same(let ordinal): return Int(ordinal)
@@ -76,26 +76,26 @@ extension ReferenceColumn {
     }
   }
 
-  /// The number at `index` of a column whose layout is ``Layout/integer``.
+  /// Returns the number at `index` of a column whose layout is ``Layout/integer``.
   @inline(__always)
   func number(_ index: Int) -> Int64 {
     precondition(layout == .integer && index >= 0 && index < count, "The row is not in the table.")
     return values.unsafeBase.loadUnaligned(fromByteOffset: index &* 8, as: Int64.self)
   }
 
-  /// The 16 bytes of the UUID at `index` of a column whose layout is ``Layout/uuid``.
+  /// Returns the 16 bytes of the UUID at `index` of a column whose layout is ``Layout/uuid``.
   @inline(__always)
   package func uuidBytes(_ index: Int) -> uuid_t {
     precondition(layout == .uuid && index >= 0 && index < count, "The row is not in the table.")
     return values.unsafeBase.loadUnaligned(fromByteOffset: index &* 16, as: uuid_t.self)
   }
 
-  /// The bytes at `index` of a column that has offsets.
+  /// Returns the bytes at `index` of a column that has offsets.
   package func bytes(_ index: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: values.unsafeBytes[range(index)])
   }
 
-  /// Where the bytes at `index` of a column that has offsets begin and end.
+  /// Returns the range of the bytes at `index` of a column that has offsets.
   func range(_ index: Int) -> Range<Int> {
     precondition(index >= 0 && index < count, "The row is not in the table.")
     guard let offsets else { return 0..<0 }
@@ -104,7 +104,7 @@ extension ReferenceColumn {
     return start..<end
   }
 
-  /// The kind of the name at `index`, without reading the name.
+  /// Returns the kind of the name at `index`, without reading the name.
   func kind(_ index: Int) -> StoreCapabilities.ReferenceKind {
     switch layout {
     case .integer: .integer
@@ -126,8 +126,8 @@ extension ReferenceColumn {
 
 // MARK: ReferenceColumnBuilder
 
-/// A column of references that is being put together. It has the layout of its first reference and becomes mixed when one of
-/// another kind comes.
+/// Builds a column of references. It has the layout of its first reference and becomes mixed if one of another kind is
+/// added.
 package final class ReferenceColumnBuilder {
   // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
   @exclusivity(unchecked) private var layout: ReferenceColumn.Layout?
@@ -139,14 +139,14 @@ package final class ReferenceColumnBuilder {
 
   package init() {}
 
-  /// How many references there are. Computed, since other modules check exclusivity at each look at a stored property.
+  /// The number of references. Computed, since other modules check exclusivity at each access to a stored property.
   @inline(__always)
   package private(set) var count: Int {
     get { references }
     set { references = newValue }
   }
 
-  /// How many bytes the names take, to end a group before its offsets overflow.
+  /// The number of bytes that the names take, to end a group before its offsets overflow.
   var byteCount: Int { values.count }
 
   package func append(_ reference: ReferenceID, entityOrdinal: Int) {
@@ -165,7 +165,8 @@ package final class ReferenceColumnBuilder {
     appendFixed(uuid, .uuid, entityOrdinal)
   }
 
-  /// Appends what stands where a to-one relationship leads nowhere: nothing reads it, and it decides nothing.
+  /// Appends a placeholder for a to-one relationship without a destination: it is never read, and does not determine
+  /// the layout.
   package func appendPlaceholder() {
     if let layout { appendZeros(1, layout) }
     note(placeholderEntity, isPlaceholder: true)
@@ -176,7 +177,7 @@ package final class ReferenceColumnBuilder {
     for _ in 0..<placeholders { offsets.append(UInt32(truncatingIfNeeded: values.count)) }
   }
 
-  /// Settles how the names lie, those of the placeholders so far included.
+  /// Sets the layout of the names, also for the placeholders so far.
   private func begin(_ first: ReferenceColumn.Layout) {
     layout = first
     appendZeros(count, first)
@@ -212,7 +213,7 @@ package final class ReferenceColumnBuilder {
     values.append(bytes)
   }
 
-  /// Gives every reference so far a byte that tells its kind.
+  /// Adds a byte with its kind to every reference so far.
   private func becomeMixed() {
     guard let old = layout, old != .mixed else { return }
     let oldColumn = column(of: old)
@@ -255,7 +256,7 @@ package final class ReferenceColumnBuilder {
     )
   }
 
-  /// The references as a column that never changes; this becomes empty.
+  /// Returns the references as an immutable column; this becomes empty.
   package func sealed() -> ReferenceColumn {
     precondition(byteCount <= UInt32.max, "References take at most 4 GiB in one group; end the group where it is full.")
     if layout == nil { begin(.integer) }
@@ -282,7 +283,7 @@ package final class ReferenceColumnBuilder {
 extension ReferenceColumnBuilder {
   /// Appends the references in `rows` of another column.
   ///
-  /// - Parameter entityOrdinal: the entity that they all belong to, or nil for those that the other column names.
+  /// - Parameter entityOrdinal: the entity that they all belong to, or nil for the entities in the other column.
   package func append(_ rows: Range<Int>, of source: ReferenceColumn, entityOrdinal: Int? = nil) {
     precondition(rows.lowerBound >= 0 && rows.upperBound <= source.count, "The rows are not in the table.")
     guard !rows.isEmpty else { return }
@@ -295,7 +296,7 @@ extension ReferenceColumnBuilder {
     noteEntities(rows, of: source, entityOrdinal)
   }
 
-  /// Appends UUIDs of one entity, which lie in `bytes` one after another.
+  /// Appends UUIDs of one entity, stored in `bytes` one after another.
   package func append(uuids bytes: UnsafeRawBufferPointer, entityOrdinal: Int) {
     let width = MemoryLayout<uuid_t>.size
     guard layout == nil || layout == .uuid else {

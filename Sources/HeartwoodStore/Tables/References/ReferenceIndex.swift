@@ -1,7 +1,7 @@
 import HeartwoodModel
 import Synchronization
 
-/// Finds the row of a reference. It never changes once it is made.
+/// Finds the row of a reference. It is immutable.
 struct ReferenceIndex: Sendable {
   private enum Kind {
     case byNumber(NumberIndex)
@@ -10,13 +10,13 @@ struct ReferenceIndex: Sendable {
 
   private let kind: Kind
 
-  /// Two rows of the same reference.
+  /// Two rows with the same reference.
   struct Duplicate: Error, Sendable {
     let first: RowID
     let second: RowID
   }
 
-  /// Indexes the rows of `parts`, which are groups that follow each other. O(rows), on all processors.
+  /// Indexes the rows of `parts`, which are consecutive groups. O(rows), on all processors.
   init(_ parts: [IndexedRows]) throws(Duplicate) {
     if let numbers = try NumberIndex(parts) {
       kind = .byNumber(numbers)
@@ -25,9 +25,9 @@ struct ReferenceIndex: Sendable {
     }
   }
 
-  /// The row of `reference` among the rows indexed, live or not. O(1) expected.
+  /// Returns the row of `reference` among the rows indexed, live or not. O(1) expected.
   ///
-  /// - Parameter groups: those of the table, in any later version.
+  /// - Parameter groups: the groups of the table, in any later version.
   @inline(__always)
   func row(of reference: ReferenceID, in groups: [RowGroup]) -> RowID? {
     switch kind {
@@ -38,22 +38,24 @@ struct ReferenceIndex: Sendable {
   }
 }
 
-/// Rows of one group that an index is made of.
+/// Rows of one group, for an index.
 struct IndexedRows: Sendable {
   /// The place of the group in its table.
   let group: Int
   let rows: Range<Int>
   let references: ReferenceColumn
-  /// Deleted rows are left out.
+  /// The liveness of the rows; deleted rows are left out.
   let liveness: BitSlice?
 }
 
 // MARK: ReferenceIndexes
 
-/// Finds rows by reference in a table that grows: an index of the rows that it began with, and further ones of those that came.
+/// Finds rows by reference in a growing table: an index of the rows that it began with, and further ones of those that
+/// were added.
 ///
-/// It is a value, and its parts never change: versions of a table share them. Each index covers at least twice the rows of the
-/// next one, so there are few, and a row is indexed anew O(log rows) times at most, however many saves insert it and others.
+/// It is a value, and its parts never change: versions of a table share them. Each index covers at least twice the rows
+/// of the next one, so there are few, and a row is indexed anew O(log rows) times at most, however many saves insert it
+/// and others.
 struct ReferenceIndexes: Sendable {
   private struct Part {
     let index: LazyReferenceIndex
@@ -67,7 +69,7 @@ struct ReferenceIndexes: Sendable {
     add(from: (0, 0), of: groups)
   }
 
-  /// Takes the rows from `start` up to the end of the table.
+  /// Adds the rows from `start` up to the end of the table.
   mutating func add(from start: (group: Int, row: Int), of groups: [RowGroup]) {
     var start = start
     var rowCount = groups.dropFirst(start.group).reduce(-start.row) { $0 + $1.rowCount }
@@ -92,9 +94,9 @@ struct ReferenceIndexes: Sendable {
     }
   }
 
-  /// The live row of `reference` in `groups`, which are the table's.
+  /// Returns the live row of `reference` in `groups`, which are the table's.
   func row(of reference: ReferenceID, in groups: [RowGroup]) throws(ReferenceIndex.Duplicate) -> RowID? {
-    // A reference that was deleted and came back is in two parts; the later one counts.
+    // A reference that was deleted and inserted again is in two parts; the later one is used.
     for part in parts.reversed() {
       let row = try part.index.row(of: reference, in: groups)
       if let row, groups[row.group].isLive(row.row) { return row }
@@ -102,7 +104,8 @@ struct ReferenceIndexes: Sendable {
     return nil
   }
 
-  /// The row of `reference`, though its record may be gone. Those that were gone when an index was begun are not found.
+  /// Returns the row of `reference`, though its record may be deleted. Records that were deleted when an index was
+  /// begun are not found.
   func formerRow(of reference: ReferenceID, in groups: [RowGroup]) throws(ReferenceIndex.Duplicate) -> RowID? {
     for part in parts.reversed() {
       if let row = try part.index.row(of: reference, in: groups) { return row }
@@ -110,13 +113,13 @@ struct ReferenceIndexes: Sendable {
     return nil
   }
 
-  /// Makes sure that no reference occurs twice in the rows of one index. An index is made only where one may.
+  /// Checks that no reference occurs twice in the rows of one index. An index is made only if one may.
   func checkForDuplicates() throws(ReferenceIndex.Duplicate) {
     for part in parts { try part.index.checkForDuplicates() }
   }
 }
 
-/// An index that is made when it is first asked for.
+/// An index that is made when it is first used.
 private final class LazyReferenceIndex: Sendable {
   private final class Made: Sendable {
     let index: ReferenceIndex
@@ -126,10 +129,10 @@ private final class LazyReferenceIndex: Sendable {
     }
   }
 
-  /// Read without a lock: it is looked at for each object that a relationship leads to.
+  /// Read without a lock: it is accessed for each object that a relationship refers to.
   private let made = AtomicLazyReference<Made>()
-  /// The rows as they were when the index was begun: a version of the table that is older than the one which asks may still have
-  /// records that were deleted since. Empty once the index is made.
+  /// The rows as they were when the index was begun: a version of the table that is older than the one that makes the
+  /// index may still have records that were deleted since. Empty once the index is made.
   private let pending: Mutex<[IndexedRows]>
 
   init(_ rows: [IndexedRows]) {
@@ -142,7 +145,7 @@ private final class LazyReferenceIndex: Sendable {
     return try make().index.row(of: reference, in: groups)
   }
 
-  /// Whoever asks first makes it, and others wait.
+  /// Makes the index, or waits for another thread that has begun to make it.
   private func make() throws(ReferenceIndex.Duplicate) -> Made {
     try pending.withLock { rows throws(ReferenceIndex.Duplicate) in
       if let made = made.load() { return made }
@@ -160,12 +163,12 @@ private final class LazyReferenceIndex: Sendable {
 
 // MARK: NumberIndex
 
-/// Finds the row of a reference that is a number, where all are and lie close together, as the keys of a database do: a slot for each number
-/// from the least to the greatest, with its row.
+/// Finds the row of a reference that is a number, if all are and lie close together, as the keys of a database do: a
+/// slot for each number from the least to the greatest, with its row.
 ///
 /// Nothing is hashed and no reference is compared, and it is made several times as fast as an index by hash.
 struct NumberIndex: Sendable {
-  /// Up to so many slots a row: as much memory as an index by hash takes.
+  /// The greatest number of slots a row: as much memory as an index by hash takes.
   private static let greatestSlotsPerRow = 4
   private static let emptySlot = UInt32.max
 
@@ -174,7 +177,7 @@ struct NumberIndex: Sendable {
   /// The rows, 4 bytes each.
   private let slots: ByteSlice
 
-  /// Indexes the rows of `parts`; nil where the references are no numbers that lie close together. O(rows).
+  /// Indexes the rows of `parts`; nil if the references are not numbers that lie close together. O(rows).
   init?(_ parts: [IndexedRows]) throws(ReferenceIndex.Duplicate) {
     guard let bounds = Self.bounds(parts) else { return nil }
     let span = UInt64(bitPattern: bounds.greatest &- bounds.least)
@@ -188,7 +191,7 @@ struct NumberIndex: Sendable {
     slots = memory.sealed()
   }
 
-  /// The least and the greatest number; nil where there is none, or where something else is among them.
+  /// Returns the least and the greatest number; nil if there is none, or if there are other references among them.
   private static func bounds(_ parts: [IndexedRows]) -> (least: Int64, greatest: Int64)? {
     guard parts.allSatisfy({ $0.references.layout == .integer }) else { return nil }
     var bounds: (least: Int64, greatest: Int64)?
@@ -207,7 +210,8 @@ struct NumberIndex: Sendable {
     }
   }
 
-  /// Returns the duplicate that comes first, where there is one. Each number is at most as far from the least as there are slots.
+  /// Returns the first duplicate, if there is one. The distance of each number from the least is at most the number of
+  /// slots.
   private static func fill(
     _ slots: UnsafeMutableRawBufferPointer,
     _ parts: [IndexedRows],
@@ -228,10 +232,10 @@ struct NumberIndex: Sendable {
     return duplicate
   }
 
-  /// The row of `number`. O(1).
+  /// Returns the row of `number`. O(1).
   @inline(__always)
   func row(of number: Int64) -> RowID? {
-    // A number below the least comes out as a very great one.
+    // The difference of a number below the least is a very great one.
     let slot = UInt64(bitPattern: number &- least)
     guard slot < slotCount else { return nil }
     let row = slots.unsafeBase.load(fromByteOffset: Int(slot) &* 4, as: UInt32.self)
@@ -241,17 +245,18 @@ struct NumberIndex: Sendable {
 
 // MARK: ReferenceSet
 
-/// Tells which references have been met. Numbers that lie close together, as the keys of a database do, take a bit each and are not hashed.
+/// A set of references. Numbers that lie close together, as the keys of a database do, take a bit each and are not
+/// hashed.
 struct ReferenceSet {
-  /// Up to so many bits a reference: about as much memory as a set takes.
+  /// The greatest number of bits a reference: about as much memory as a set takes.
   private static let greatestBitsPerReference = 256
 
   private var least: Int64 = 0
-  /// A bit for each number from the least on; empty where references are hashed.
+  /// A bit for each number from the least on; empty if references are hashed.
   private var words: [UInt64] = []
   private var others: Set<ReferenceID> = []
 
-  /// An empty set for references that are among `references`. O(n).
+  /// Makes an empty set for references that are among `references`. O(n).
   init(for references: [ReferenceID]) {
     guard let bounds = Self.bounds(references) else { return }
     let span = UInt64(bitPattern: bounds.greatest &- bounds.least)
@@ -260,7 +265,7 @@ struct ReferenceSet {
     words = Array(repeating: 0, count: Int(span / 64) + 1)
   }
 
-  /// The least and the greatest number; nil where there is none, or where something else is among them.
+  /// Returns the least and the greatest number; nil if there is none, or if there are other references among them.
   private static func bounds(_ references: [ReferenceID]) -> (least: Int64, greatest: Int64)? {
     guard case .integer(let first) = references.first else { return nil }
     var bounds = (least: first, greatest: first)
@@ -271,7 +276,7 @@ struct ReferenceSet {
     return bounds
   }
 
-  /// Notes that `reference` has been met; false where it was before.
+  /// Adds `reference`; returns false if it was in the set before.
   mutating func insert(_ reference: ReferenceID) -> Bool {
     guard case .integer(let number) = reference, !words.isEmpty else { return others.insert(reference).inserted }
     let place = Int(number &- least)

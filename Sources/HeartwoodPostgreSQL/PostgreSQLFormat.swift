@@ -94,6 +94,6 @@ public struct PostgreSQLFormat: IncrementalStoreFormat {
       model: setup.model,
       entities: setup.entities
     )
-    try contents.checkInverses(try schema.sharedRelationships(), for: setup, .postgreSQL)
+    try contents.checkInverses(for: setup, .postgreSQL, sharedInverse: schema.sharedInverse)
   }
 }

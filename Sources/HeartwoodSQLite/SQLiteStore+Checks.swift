@@ -17,7 +17,7 @@ extension SQLiteStore {
         try check(ordinal, of: table, contents, setup.path, &owners[place, default: [:]])
       }
     }
-    try contents.checkInverses(schema.sharedRelationships, for: setup, .sqlite)
+    try contents.checkInverses(for: setup, .sqlite, sharedInverse: schema.sharedInverse)
     if let conflict = contents.constraintConflicts(limit: 1).first {
       throw PersistenceError.notUnique(conflict, path: setup.path)
     }

@@ -98,30 +98,12 @@ extension SQLiteStore {
 // pair of to-one relationships has one column each.
 
 extension SQLiteSchema {
-  /// The relationships that are stored as one with their inverses.
-  var sharedRelationships: [(RelationshipSide, RelationshipSide)] {
-    var pairs: [(RelationshipSide, RelationshipSide)] = []
-    var seen: Set<RelationshipSide> = []
-    for placement in entities.compactMap(\.self) {
-      let inheritedCount = placement.entity.superentity?.properties.count ?? 0
-      for ordinal in placement.properties.indices.dropFirst(inheritedCount) {
-        let side = RelationshipSide(placement.entity, ordinal)
-        guard !seen.contains(side), let inverse = sharedInverse(of: placement, ordinal) else { continue }
-        // Both sides of a join are the same pair, and to-one relationships are skipped.
-        seen.insert(inverse)
-        pairs.append((side, inverse))
-      }
-    }
-    return pairs
-  }
-}
-
-extension SQLiteSchema {
   /// Returns the relationship that is stored in the same place as the to-many relationship `ordinal` of an entity; nil
   /// if there is none. Models from other sources may name an inverse whose destination is another entity: the two then
   /// cannot be distinguished.
-  fileprivate func sharedInverse(of placement: EntityPlacement, _ ordinal: Int) -> RelationshipSide? {
-    guard let target = placement.entity.relationshipTargets[ordinal], let destination = entities[target.entityOrdinal]
+  func sharedInverse(_ entity: EntityDescription, _ ordinal: Int) -> RelationshipSide? {
+    guard let placement = placement(of: entity), let target = entity.relationshipTargets[ordinal],
+      let destination = entities[target.entityOrdinal]
     else { return nil }
     let inverse = destination.properties.firstIndex { property in
       switch (placement.properties[ordinal], property) {

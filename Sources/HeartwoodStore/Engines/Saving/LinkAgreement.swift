@@ -20,15 +20,29 @@ extension StoreContents {
   /// O(links).
   ///
   /// - Parameters:
-  ///   - pairs: the relationships that the store keeps as one.
-  ///   - setup: the setup of the new store, for the message.
+  ///   - setup: the setup of the new store.
   ///   - type: the type of the new store.
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` for the first link that is found.
+  ///   - sharedInverse: returns the relationship that the store keeps as one with the relationship of an entity that has
+  ///     an ordinal; nil if there is none. It is called for the properties that each entity of the model declares, and
+  ///     may return the inverse for one side of a pair only.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` for the first link that is found, and what `sharedInverse`
+  ///   throws.
   public func checkInverses(
-    _ pairs: [(RelationshipSide, RelationshipSide)],
     for setup: StoreSetup,
-    _ type: StoreType
+    _ type: StoreType,
+    sharedInverse: (EntityDescription, Int) throws(PersistenceError) -> RelationshipSide?
   ) throws(PersistenceError) {
+    var pairs: [(RelationshipSide, RelationshipSide)] = []
+    var seen: Set<RelationshipSide> = []
+    for entity in setup.model.entities {
+      for ordinal in entity.properties.indices.dropFirst(entity.superentity?.properties.count ?? 0) {
+        let side = RelationshipSide(entity, ordinal)
+        guard !seen.contains(side), let inverse = try sharedInverse(entity, ordinal) else { continue }
+        // Either side of a pair finds the same links.
+        seen.insert(inverse)
+        pairs.append((side, inverse))
+      }
+    }
     let agreement = LinkAgreement(self)
     for (side, inverse) in pairs {
       guard let link = try agreement.oneSidedLink(side, inverse) else { continue }

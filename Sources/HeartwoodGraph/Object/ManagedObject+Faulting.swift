@@ -13,7 +13,7 @@ extension ManagedObject {
   /// If the object is a fault, this reads the record. Unsaved changes make no difference.
   public final var savedVersion: UInt64? {
     if isFault { fireFault() }
-    return group.map { binding.baseVersion(rowID, readFrom: $0) }
+    return readVersion
   }
 }
 
@@ -184,7 +184,12 @@ extension ManagedObject {
   /// The version of the record that the object's values are from; 0 for an object that has read none.
   final var baseVersion: UInt64 {
     if isOutdated { return .max }
-    return group.map { binding.baseVersion(rowID, readFrom: $0) } ?? 0
+    return readVersion ?? 0
+  }
+
+  /// The version of the record that the object has read; nil for faults and new objects.
+  private final var readVersion: UInt64? {
+    group.map { binding.baseVersion(rowID, readFrom: $0) }
   }
 
   /// The group that the object reads from; nil for faults and new objects.

@@ -18,7 +18,7 @@ public enum ToDoServer {
 
   /// Opens the store, or makes it; nil means one in memory.
   ///
-  ///     todo.sqlite                             a file, whose extension tells the type
+  ///     todo.sqlite                             a file; its extension names the type
   ///     postgresql://ann@db.example/app/todos   a schema of a database
   public static func open(_ store: URL?, logger: Logger) async throws -> PersistentContainer {
     try await PersistentContainer.open(
@@ -31,7 +31,7 @@ public enum ToDoServer {
     )
   }
 
-  /// The routes: `/todos`, `/health`, and with a password `/stores`, where the store can be looked into.
+  /// The routes: `/todos`, `/health`, and with a password `/stores`, which show what is in the store.
   public static func router(
     _ container: PersistentContainer,
     adminPassword: String? = nil

@@ -18,6 +18,8 @@ import sys
 import uuid
 
 MAGIC = bytes.fromhex("894857420D0A1A0A")
+SLOT_MAGIC, BLOCK_MAGIC = bytes.fromhex("894857530D0A1A0A"), bytes.fromhex("8948574C0D0A1A0A")
+SLOTS, FRONT = (4096, 8192), 12288
 MASK = (1 << 64) - 1
 ATTRIBUTES = {1: "<h", 2: "<i", 3: "<q", 5: "<d", 6: "<f", 9: "<d"}
 INTEGER16, INTEGER32, INTEGER64, DECIMAL, DOUBLE, FLOAT, STRING, BOOLEAN, DATE, BINARY, UUID, URI = range(1, 13)
@@ -150,10 +152,51 @@ def read_header(data):
     version, least, identifier = struct.unpack_from("<II16s", data, 8)
     expect(struct.unpack_from("<Q", data, 56)[0] == xxh64(data[:56]), "the header's checksum does not hold", 0)
     expect(1 <= least <= version, "the version numbers contradict each other", 12)
-    expect(least <= 3, "a reader of format version %d is needed" % least, 12)
+    expect(least <= 4, "a reader of format version %d is needed" % least, 12)
     flags = struct.unpack_from("<I", data, 32)[0] if least >= 3 else int(least == 2)
-    expect(flags <= 1, "there are flags that no version has", 32)
-    return uuid.UUID(bytes=identifier), least, flags == 1
+    expect(flags <= (3 if least >= 4 else 1), "there are flags that no version has", 32)
+    return uuid.UUID(bytes=identifier), least, flags & 1 == 1, flags & 2 == 2
+
+
+def read_front(data):
+    """The newest save that the front of a file names: its number, its end, the end of the base, and its chain."""
+    expect(len(data) >= FRONT, "the file ends before its first section", len(data))
+    zeros = [(64, SLOTS[0]), (SLOTS[0] + 64, SLOTS[1]), (SLOTS[1] + 64, FRONT)]
+    for start, end in zeros:
+        expect(not any(data[start:end]), "bytes that must be zero are not", start)
+    slots = []
+    for offset in SLOTS:
+        slot = data[offset:offset + 64]
+        if slot[:8] == SLOT_MAGIC and struct.unpack_from("<Q", slot, 56)[0] == xxh64(slot[:56]):
+            slots.append(struct.unpack_from("<4Q", slot, 8))
+    expect(slots, "no slot holds", SLOTS[0])
+    number, end, base, chain = max(slots)
+    expect(FRONT <= base <= end and base % 64 == end % 64 == 0, "there is no such end of a save", SLOTS[0])
+    expect(end <= len(data), "the file is not %d bytes long" % end, len(data))
+    return number, end, base, chain
+
+
+def read_blocks(data, newest, checksum):
+    """The bodies of the saves that were added to the file, each with its offset."""
+    number, end, base, chain = newest
+    found, bodies = (0, base, base, checksum), []
+    while True:
+        offset = found[1]
+        head = data[offset:offset + 64]
+        if len(head) < 64 or head[:8] != BLOCK_MAGIC or struct.unpack_from("<Q", head, 56)[0] != xxh64(head[:56]):
+            break
+        block, length, size, body_checksum, previous, zeros = struct.unpack_from("<6Q", head, 8)
+        body = data[offset + 64:offset + 64 + size]
+        fits = block == found[0] + 1 and previous == found[3] and zeros == 0 and length == 64 + padded(size)
+        if not fits or offset + length > len(data) or xxh64(body) != body_checksum:
+            break
+        if any(data[offset + 64 + size:offset + length]):
+            break
+        bodies.append((body, offset + 64))
+        found = (block, offset + length, base, struct.unpack_from("<Q", head, 56)[0])
+    whole = found[0] > number or found == newest
+    expect(whole, "save %d is not as it was written" % (found[0] + 1), found[1])
+    return bodies
 
 
 def read_trailer(data):
@@ -211,12 +254,12 @@ class History:
         self.purged, self.counts = purged, counts
 
 
-def read_directory(data, raw, start, has_area, has_history):
+def read_directory(data, raw, start, first, has_area, has_history):
     """The sections as bytes and offsets, the tables, and the history or None."""
     cursor = Cursor(raw, start)
     section_count, table_count = cursor.take("<II")
     expect(section_count >= 2, "there is no metadata or no model", start)
-    sections, end = [], 64
+    sections, end = [], first
     for number in range(section_count):
         offset, length, checksum = cursor.take("<QQQ")
         expect(offset == end and offset + padded(length) <= start, "a section is misplaced", cursor.offset - 24)
@@ -262,21 +305,23 @@ def read_group(cursor, table, table_count):
     offset = cursor.offset
     rows, flags, layout, zeros = cursor.take("<IBBH")
     expect(1 <= rows <= 65536 and flags <= 1 and layout <= 3 and zeros == 0, "a group is described wrongly", offset)
-    entries = []
-    for column in table.columns:
-        offset = cursor.offset
-        entry = cursor.take("<BBHII")
-        column_flags, column_layout, zeros, entity, count = entry
-        fits = column_flags <= 3 and column_layout <= 3 and zeros == 0
-        if column.kind == TO_ONE:
-            fits = fits and count == rows and entity < table_count
-        elif column.kind == TO_MANY:
-            fits = fits and not column_flags & 1 and entity < table_count
-        else:
-            fits = fits and column_flags <= 1 and entry[1:] == (0, 0, 0, 0)
-        expect(fits, "a column is described wrongly", offset)
-        entries.append(entry)
-    return rows, flags, layout, entries
+    return rows, flags, layout, [read_entry(cursor, column, rows, table_count) for column in table.columns]
+
+
+def read_entry(cursor, column, rows, table_count):
+    """How the values of a column lie."""
+    offset = cursor.offset
+    entry = cursor.take("<BBHII")
+    column_flags, column_layout, zeros, entity, count = entry
+    fits = column_flags <= 3 and column_layout <= 3 and zeros == 0
+    if column.kind == TO_ONE:
+        fits = fits and count == rows and entity < table_count
+    elif column.kind == TO_MANY:
+        fits = fits and not column_flags & 1 and entity < table_count
+    else:
+        fits = fits and column_flags <= 1 and entry[1:] == (0, 0, 0, 0)
+    expect(fits, "a column is described wrongly", offset)
+    return entry
 
 
 # Values
@@ -295,6 +340,11 @@ class Sections:
         self.next += 1
         return raw, offset
 
+    @property
+    def place(self):
+        """The offset of what comes next."""
+        return self.sections[min(self.next, len(self.sections) - 1)][1]
+
     def numbers(self, form, count):
         raw, _ = self.take(count * struct.calcsize(form))
         return [values[0] for values in struct.iter_unpack(form, raw)]
@@ -306,7 +356,7 @@ class Sections:
         return [bool(number >> row & 1) for row in range(count)]
 
     def offsets(self, count):
-        _, place = self.sections[min(self.next, len(self.sections) - 1)]
+        place = self.place
         offsets = self.numbers("<I", count + 1)
         expect(offsets[0] == 0 and offsets == sorted(offsets), "offsets do not ascend from 0", place)
         return offsets
@@ -317,6 +367,23 @@ class Sections:
         raw, place = self.take()
         expect(offsets[-1] == len(raw), "the last offset is not the end", place)
         return [(raw[start:end], place + start) for start, end in zip(offsets, offsets[1:])]
+
+
+class Parts(Sections):
+    """Hands out the parts of a save, each of which has its length before it."""
+
+    def __init__(self, cursor):
+        self.cursor = cursor
+
+    @property
+    def place(self):
+        return self.cursor.offset + 4
+
+    def take(self, length=None):
+        place = self.place
+        raw = self.cursor.bytes()
+        expect(length is None or len(raw) == length, "a part is not as long as its rows need", place)
+        return raw, place
 
 
 def read_references(sections, layout, count, valid):
@@ -386,13 +453,13 @@ def read_column(sections, column, entry, rows, destinations):
 def read_relationship(sections, column, entry, rows, valid, destinations):
     flags, layout, _, entity, count = entry
     if column.kind == TO_MANY:
-        place = sections.sections[min(sections.next, len(sections.sections) - 1)][1]
+        place = sections.place
         offsets = sections.offsets(rows)
         expect(offsets[-1] == count, "the last offset is not the number of references", place)
     else:
         offsets = None
     used = valid if column.kind == TO_ONE else [True] * count
-    place = sections.sections[min(sections.next, len(sections.sections) - 1)][1]
+    place = sections.place
     entities = sections.numbers("<I", count) if flags & 2 else [entity] * count
     expect(
         all(entity in destinations for entity, is_used in zip(entities, used) if is_used),
@@ -619,9 +686,14 @@ class File:
     """A file whose directory has been read, and every checksum checked."""
 
     def __init__(self, data):
-        identifier, least, has_history = read_header(data)
-        raw, self.start = read_trailer(data)
-        self.sections, self.tables, self.history = read_directory(data, raw, self.start, least >= 3, has_history)
+        identifier, least, has_history, has_log = read_header(data)
+        newest = read_front(data) if has_log else None
+        raw, self.start = read_trailer(data[:newest[2]] if has_log else data)
+        first = FRONT if has_log else 64
+        self.sections, self.tables, self.history = read_directory(
+            data, raw, self.start, first, least >= 3, has_history
+        )
+        self.blocks = read_blocks(data, newest, xxh64(raw)) if has_log else []
         metadata = json.loads(self.sections[0][0].decode("utf-8"))
         same = uuid.UUID(metadata["identifier"]) == identifier
         expect(same, "header and metadata name different stores", self.sections[0][1])
@@ -635,33 +707,106 @@ def read(data):
         [table.name for table in file.tables] == [entity["name"] for entity in model.entities],
         "the tables are not those of the model", file.start,
     )
-    source, records = Sections(file.sections), []
+    source = Sections(file.sections)
     for table in file.tables:
         names = [column.name for column in table.columns]
         expect(names == model.stored_names(table.name), "the columns are not those of the model", file.start)
+        table.rows = []
         for group in table.groups:
-            records += group_records(source, table, group, model)
+            table.rows += group_rows(source, table, group, model)
     transactions = list(read_transactions(file.history, source)) if file.history else []
     expect(source.next == len(file.sections), "sections belong to no table", file.start)
-    return records, transactions
+    number = transactions[-1][0][1] if transactions else file.history.purged if file.history else 0
+    for body, offset in file.blocks:
+        for transaction in read_save(body, offset, file.tables, model, number):
+            transactions.append(transaction)
+            number += 1
+    return [record for table in file.tables for record in table_records(table)], transactions
 
 
-def group_records(source, table, group, model):
+def table_records(table):
+    # The attributes come first, and then the relationships.
+    places = range(len(table.columns))
+    order = sorted(places, key=lambda place: table.columns[place].kind in (TO_ONE, TO_MANY))
+    for row in table.rows:
+        if row is not None:
+            values = [(table.columns[place].name, row[1][place]) for place in order]
+            yield [("$entity", table.name), ("$id", reference_text(row[0]))] + values
+
+
+def group_rows(source, table, group, model):
+    """For each row its reference and its values, by column."""
     rows, flags, layout, entries = group
     references = read_references(source, layout, rows, [True] * rows)
     if flags & 1:
-        versions = source.numbers("<Q", rows)
-        expect(all(1 <= version < 1 << 63 for version in versions), "a version is out of range", 0)
-    columns = []
-    for column, entry in zip(table.columns, entries):
-        relationship = column.kind in (TO_ONE, TO_MANY)
-        destinations = model.destinations(table.name, column.name) if relationship else None
-        columns.append(read_column(source, column, entry, rows, destinations))
-    # The attributes come first, and then the relationships.
-    order = sorted(range(len(columns)), key=lambda place: table.columns[place].kind in (TO_ONE, TO_MANY))
-    for row in range(rows):
-        values = [(table.columns[place].name, columns[place][row]) for place in order]
-        yield [("$entity", table.name), ("$id", reference_text(references[row]))] + values
+        check_versions(source.numbers("<Q", rows), 0)
+    columns = [read_values(source, table, place, entries[place], rows, model) for place in range(len(entries))]
+    return [[references[row], [values[row] for values in columns]] for row in range(rows)]
+
+
+def check_versions(versions, offset):
+    expect(all(1 <= version < 1 << 63 for version in versions), "a version is out of range", offset)
+
+
+def read_values(source, table, place, entry, rows, model):
+    column = table.columns[place]
+    relationship = column.kind in (TO_ONE, TO_MANY)
+    destinations = model.destinations(table.name, column.name) if relationship else None
+    return read_column(source, column, entry, rows, destinations)
+
+
+# Saves that were added to the file
+
+
+def read_save(body, offset, tables, model, number):
+    """Changes the rows of the tables as a save did, and returns its transaction, if it has one."""
+    cursor = Cursor(body, offset, "a save")
+    run_count, has_transaction, size, zeros = cursor.take("<4I")
+    expect(has_transaction <= 1 and zeros == 0 and (has_transaction or not size), "a save is described wrongly", offset)
+    runs = [(cursor.offset, cursor.take("<IBBHIII")) for _ in range(run_count)]
+    for place, (table, kind, layout, zeros, rows, columns, length) in runs:
+        fits = table < len(tables) and kind <= DELETE and layout <= MIXED and zeros == 0 and 1 <= rows <= 65536
+        expect(fits and length <= cursor.rest, "a save is described wrongly", place)
+        part = Cursor(body[cursor.place:cursor.place + length], cursor.offset, "a save")
+        cursor.place += length
+        read_save_run(part, tables, tables[table], kind, layout, rows, columns, model)
+        expect(part.rest == 0, "a save goes on too long", part.offset)
+    expect(cursor.rest == size, "a save goes on too long", cursor.offset)
+    return [read_transaction(cursor.part(), number + 1)] if has_transaction else []
+
+
+def read_save_run(cursor, tables, table, kind, layout, count, columns, model):
+    place = cursor.offset
+    wanted = {INSERT: len(table.columns), DELETE: 0}.get(kind, columns)
+    expect(columns == wanted <= len(table.columns), "a save is described wrongly", place)
+    if kind == INSERT:
+        references = read_references(Parts(cursor), layout, count, [True] * count)
+        check_versions([cursor.take("<Q") for _ in range(count)], place)
+        values = []
+        for number, column in enumerate(table.columns):
+            entry = read_entry(cursor, column, count, len(tables))
+            values.append(read_values(Parts(cursor), table, number, entry, count, model))
+        table.rows += [[references[row], [column[row] for column in values]] for row in range(count)]
+        return
+    rows = [cursor.take("<I") for _ in range(count)]
+    expect(rows == sorted(set(rows)) and rows[-1] < len(table.rows), "the rows of a save are not in order", place)
+    if kind == DELETE:
+        for row in rows:
+            expect(table.rows[row] is not None, "a record is deleted twice", place)
+            table.rows[row] = None
+        return
+    check_versions([cursor.take("<Q") for _ in range(count)], place)
+    for _ in range(columns):
+        number, size = cursor.take("<II")
+        expect(number < len(table.columns) and 1 <= size <= count, "a save is described wrongly", place)
+        places = [cursor.take("<I") for _ in range(size)] if size < count else list(range(count))
+        fits = places == sorted(set(places)) and places[-1] < count
+        expect(fits, "the rows of a save are not in order", place)
+        entry = read_entry(cursor, table.columns[number], size, len(tables))
+        values = read_values(Parts(cursor), table, number, entry, size, model)
+        for index, value in zip(places, values):
+            if table.rows[rows[index]] is not None:
+                table.rows[rows[index]][1][number] = value
 
 
 def main(arguments):

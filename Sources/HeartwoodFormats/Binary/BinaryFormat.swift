@@ -13,11 +13,16 @@ enum BinaryFormat {
 
   /// The version from which on the directory may end with a history; in this one it does.
   static let versionWithHistory: UInt32 = 2
-  /// The version from which on the metadata has an area of its own, and flags show whether there is a history. This
-  /// version is written.
+  /// The version from which on the metadata has an area of its own, and flags show whether there is a history. Small
+  /// files are written in this version.
   static let versionWithMetadataArea: UInt32 = 3
+  /// The version of files that saves may be added to.
+  static let versionWithLog: UInt32 = 4
   /// The newest version that can be read.
-  static let readerVersion: UInt32 = 3
+  static let readerVersion: UInt32 = 4
+  /// The length from which on a file has room for the names of the saves that are added to it. Shorter ones are
+  /// replaced as quickly.
+  static let leastLengthWithLog = 1 << 18
 
   static let headerLength = 64
   static let trailerLength = 64

@@ -19,23 +19,69 @@ struct BinaryReader {
   func read() throws(PersistenceError) -> (tables: [NodeTable], memory: BinarySaveMemory) {
     var tables: [NodeTable] = []
     var memory = BinarySaveMemory()
-    for table in file.directory.tables where !table.groups.isEmpty {
+    let changed = try changedTables()
+    memory.log = try log(changed)
+    for (place, table) in file.directory.tables.enumerated() where !table.groups.isEmpty || changed.contains(place) {
       let entity = try entity(of: table)
       let order = try BinaryColumnOrder(table, entity: entity, fault: file.fault)
       let groups = try groups(of: table, entity: entity, order: order)
       if entityMap.isIdentity, order.isIdentity {
         for (group, entry) in zip(groups, table.groups) { memory.note(group, entry, in: file, columns: table.columns) }
       }
+      let log = try changed.contains(place) ? tableLog(table, at: place, entity, order) : nil
+      var revision: RowGroupVerifier.Revision?
+      if let log {
+        revision = { groups throws(PersistenceError) in try log.revised(groups).compactMap(\.self) }
+      }
       let verifier = RowGroupVerifier(
         groups,
         of: entity,
         in: model,
         path: file.fault.path,
-        storeType: .binary
-      ) { [file] index throws(PersistenceError) in try file.check(table.groups[index], of: table) }
-      tables.append(NodeTable(entity: entity, groups: groups, verifier: verifier))
+        storeType: .binary,
+        check: { [file] index throws(PersistenceError) in try file.check(table.groups[index], of: table) },
+        revision: revision
+      )
+      tables.append(NodeTable(entity: entity, groups: groups, count: log?.count, verifier: verifier))
     }
     return (tables, memory)
+  }
+
+  /// Returns the places of the tables that saves at the end of the file change.
+  private func changedTables() throws(PersistenceError) -> Set<Int> {
+    guard let log = file.log else { return [] }
+    let changed = log.changedTables
+    guard changed.allSatisfy(file.directory.tables.indices.contains) else {
+      throw file.fault.corrupt("a save changes a table that there is not", at: log.baseEnd)
+    }
+    return changed
+  }
+
+  private func tableLog(
+    _ table: BinaryDirectory.Table,
+    at place: Int,
+    _ entity: EntityDescription,
+    _ order: BinaryColumnOrder
+  ) throws(PersistenceError) -> BinaryTableLog? {
+    guard let runs = file.log?.runs(ofTable: place) else { return nil }
+    return try BinaryTableLog(runs, file, table, entity, order, entityMap, model: model)
+  }
+
+  /// Returns what is kept of the end of the file for the next save; nil if nothing can be added to the file, because
+  /// the model has its entities or properties in another order.
+  private func log(_ changed: Set<Int>) throws(PersistenceError) -> BinaryLogMemory? {
+    guard let log = file.log, entityMap.isIdentity, file.directory.tables.count == model.entities.count,
+      let metadata = file.metadataArea?.json
+    else { return nil }
+    for (place, table) in file.directory.tables.enumerated() where !table.groups.isEmpty || changed.contains(place) {
+      let order = try BinaryColumnOrder(table, entity: model.entities[place], fault: file.fault)
+      guard order.isIdentity else { return nil }
+    }
+    return BinaryLogMemory(
+      newest: log.newest,
+      metadata: metadata,
+      numberings: file.directory.tables.map { BinaryRowNumbering(rowCounts: $0.groups.map(\.rowCount)) }
+    )
   }
 
   private func entity(of table: BinaryDirectory.Table) throws(PersistenceError) -> EntityDescription {

@@ -4,9 +4,14 @@ public import HeartwoodStore
 /// A store whose file consists of columns of values, used in place: `Formats/Binary` specifies it.
 ///
 /// Opening maps the file and reads its directory, so it costs the same for any number of records; the records of an
-/// entity are checked as a whole before the first one is read. A save writes the whole file; metadata that is set
-/// without opening it is overwritten in place. Other processes must not write to the file in place while it is open;
-/// replacing it is safe.
+/// entity are checked as a whole before the first one is read.
+///
+/// A save that changes few records of a file of 256 KB or more adds them to its end, so that it costs as much as the
+/// change does, on the disk as well: a record of a million is saved in less than a millisecond. When what was added
+/// exceeds half of the rest, a save writes the whole file again; ``StoreOptionKey/binaryAddsSavesToFile`` turns this
+/// off. After a crash at any moment, the file contains either all of a save or nothing of it. Metadata that is set
+/// without opening the file is overwritten in place. Other programs must not write to the file while it is open, except
+/// by means of this library; replacing it is safe.
 public final class BinaryStore: AtomicStore, StoreClass {
   /// Declares support for everything that an atomic store can do.
   public static let typeDescription = StoreTypeDescription(
@@ -23,6 +28,7 @@ public final class BinaryStore: AtomicStore, StoreClass {
   )
 
   private let path: String
+  private let addsSaves: Bool
 
   /// Makes a store for the file of `setup`.
   ///
@@ -37,6 +43,7 @@ public final class BinaryStore: AtomicStore, StoreClass {
       )
     }
     self.path = path
+    addsSaves = setup.options[.binaryAddsSavesToFile]
   }
 
   /// Maps the file and makes tables that use its bytes.
@@ -54,14 +61,41 @@ public final class BinaryStore: AtomicStore, StoreClass {
     loader.attachment = memory
   }
 
-  /// Writes the whole file, with columns straight from memory. It has format version 3; files of versions 1 and 2 can
-  /// be read.
+  /// Writes the whole file, with columns straight from memory. It has format version 4, or 3 if it is shorter than
+  /// 256 KB; files of versions 1 and 2 can be read.
   ///
   /// - Throws: ``PersistenceError/Code/valueUnsupported`` if a value could not be read back.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     let memory = contents.attachment as? BinarySaveMemory ?? BinarySaveMemory()
     contents.attachment = try BinaryWriter(contents, memory: memory, path: path).write(to: output)
   }
+}
+
+extension BinaryStore: AppendingStore {
+  /// Returns what the changes of a save are at the end of the file; nil if the file should be written as a whole.
+  package func appendix(
+    for changes: SavedChanges,
+    in contents: inout StoreContents,
+    to previous: PreviousSave
+  ) throws -> FileAppendix? {
+    guard addsSaves, var memory = contents.attachment as? BinarySaveMemory, let log = memory.log,
+      let added = try BinaryAppender(log, changes, contents, previous.contents, path: path).appendix()
+    else { return nil }
+    memory.log = added.log
+    contents.attachment = memory
+    return added.appendix
+  }
+}
+
+extension StoreOptionKey<Bool> {
+  /// Whether a binary store adds saves of few records to the end of its file, instead of writing the whole file. On by
+  /// default.
+  ///
+  ///     options[.binaryAddsSavesToFile] = false
+  ///
+  /// Turn it off for files that are kept under version control or compared byte by byte: the same records are the same
+  /// bytes only in a file that was written as a whole.
+  public static let binaryAddsSavesToFile = StoreOptionKey("binaryAddsSavesToFile", default: true)
 }
 
 // MARK: Without opening
@@ -110,12 +144,20 @@ struct BinarySaveMemory: Sendable {
   private var images: [ObjectIdentifier: BinaryGroupImage] = [:]
   /// The images by the identity of a page, which they hold.
   private var pages: [ObjectIdentifier: BinaryHistoryImage] = [:]
+  /// The end of the file, where the next save can be added; nil if none can.
+  var log: BinaryLogMemory?
 
   init() {}
 
   /// Keeps the images of the groups in `contents`, and not of those that were put together to be written; and those of
   /// the pages of the history.
-  init(_ images: [BinaryGroupImage], _ pages: [BinaryHistoryImage], of contents: StoreContents) {
+  init(
+    _ images: [BinaryGroupImage],
+    _ pages: [BinaryHistoryImage],
+    of contents: StoreContents,
+    log: BinaryLogMemory?
+  ) {
+    self.log = log
     let groups = Set(contents.tables.flatMap { $0.groups.map(ObjectIdentifier.init) })
     for image in images where groups.contains(ObjectIdentifier(image.group)) { note(image) }
     for image in pages { note(image) }
@@ -131,12 +173,13 @@ struct BinarySaveMemory: Sendable {
     pages[ObjectIdentifier(image.page)] = image
   }
 
-  /// Adds the pages of a history that was read from `file`. Their checksums have not been verified yet; no save begins
+  /// Adds the pages of a history that lie in sections of `file`. Their checksums have not been verified yet; no save begins
   /// before that is done.
   mutating func note(_ history: StoreHistory?, in file: BinaryFile) {
-    guard let history, let first = file.directory.history?.firstSection else { return }
-    for (place, page) in history.pages.enumerated() {
-      note(BinaryHistoryImage(page, checksum: file.directory.sections[first + place].checksum))
+    guard let history, let entry = file.directory.history else { return }
+    // Pages after these are of saves that were added to the file.
+    for (place, page) in history.pages.prefix(entry.transactionCounts.count).enumerated() {
+      note(BinaryHistoryImage(page, checksum: file.directory.sections[entry.firstSection + place].checksum))
     }
   }
 

@@ -8,17 +8,20 @@ struct BinaryWriter {
   private let memory: BinarySaveMemory
   private let path: String?
   private let grouping: RowGrouping
+  private let leastLengthWithLog: Int
 
   init(
     _ contents: StoreContents,
     memory: BinarySaveMemory,
     path: String?,
-    grouping: RowGrouping = RowGrouping()
+    grouping: RowGrouping = RowGrouping(),
+    leastLengthWithLog: Int = BinaryFormat.leastLengthWithLog
   ) {
     self.contents = contents
     self.memory = memory
     self.path = path
     self.grouping = grouping
+    self.leastLengthWithLog = leastLengthWithLog
   }
 
   /// Writes the file and returns what is kept of it for the next save.
@@ -31,15 +34,63 @@ struct BinaryWriter {
       // The metadata has checksums of its own, so that it can be overwritten.
       [.init(bytes: metadata, checksum: 0), BinaryGroupImage.Part(bytes: model, checksum: XXH64.hash(model))]
       + images.flatMap { $0.flatMap(\.parts) } + pages.map(\.part)
-    try output.write(header.encoded)
-    let sections = try parts.map { try section($0, to: output) }
-    let directory = BinaryDirectory(sections: sections, tables: tables(images), history: historyEntry)
-    try writeDirectory(directory, to: output)
-    return BinarySaveMemory(images.flatMap(\.self), pages, of: contents)
+    let header = BinaryHeader(
+      storeIdentifier: contents.metadata.identifier,
+      hasHistory: contents.history != nil,
+      hasLog: parts.reduce(0) { $0 + $1.bytes.count } >= leastLengthWithLog
+    )
+    let directory = BinaryDirectory(
+      sections: sections(parts, from: header.firstSectionOffset),
+      tables: tables(images),
+      history: historyEntry
+    )
+    let directoryBytes = directory.encoded
+    let trailer = BinaryTrailer(
+      directory: BinarySection(
+        offset: directory.sections.last?.end ?? header.firstSectionOffset,
+        length: directoryBytes.count,
+        checksum: XXH64.hash(directoryBytes)
+      )
+    )
+    try writeFront(header, trailer, to: output)
+    for part in parts { try write(part.bytes, to: output) }
+    try write(directoryBytes, to: output)
+    try output.write(trailer.encoded)
+    let log = header.hasLog ? try log(trailer) : nil
+    return BinarySaveMemory(images.flatMap(\.self), pages, of: contents, log: log)
   }
 
-  private var header: BinaryHeader {
-    BinaryHeader(storeIdentifier: contents.metadata.identifier, hasHistory: contents.history != nil)
+  private func log(_ trailer: BinaryTrailer) throws(PersistenceError) -> BinaryLogMemory {
+    BinaryLogMemory(
+      newest: BinarySlot(trailer),
+      metadata: try contents.metadata.binaryJSON(path: path),
+      numberings: contents.tables.map(BinaryRowNumbering.init)
+    )
+  }
+
+  private func writeFront(
+    _ header: BinaryHeader,
+    _ trailer: BinaryTrailer,
+    to output: StoreOutput
+  ) throws(PersistenceError) {
+    var front = header.encoded.array
+    if header.hasLog {
+      front += [UInt8](repeating: 0, count: BinarySlot.frontLength - front.count)
+      for offset in BinarySlot.offsets {
+        front.replaceSubrange(offset..<(offset + BinarySlot.length), with: BinarySlot(trailer).encoded)
+      }
+    }
+    try output.write(front)
+  }
+
+  /// Returns the places of parts that lie one after the other.
+  private func sections(_ parts: [BinaryGroupImage.Part], from offset: Int) -> [BinarySection] {
+    var next = offset
+    return parts.map { part in
+      let section = BinarySection(offset: next, length: part.bytes.count, checksum: part.checksum)
+      next = section.end
+      return section
+    }
   }
 
   private var historyEntry: BinaryDirectory.History? {
@@ -54,22 +105,10 @@ struct BinaryWriter {
     return pages.map { memory.image(of: $0) ?? BinaryHistoryImage($0, checksum: XXH64.hash($0.content)) }
   }
 
-  private func section(_ part: BinaryGroupImage.Part, to output: StoreOutput) throws(PersistenceError) -> BinarySection
-  {
-    let offset = output.byteCount
-    try output.write(part.bytes)
-    try pad(output)
-    return BinarySection(offset: offset, length: part.bytes.count, checksum: part.checksum)
-  }
-
-  private func writeDirectory(_ directory: BinaryDirectory, to output: StoreOutput) throws(PersistenceError) {
-    let bytes = directory.encoded
-    let section = try section(.init(bytes: bytes, checksum: XXH64.hash(bytes)), to: output)
-    try output.write(BinaryTrailer(directory: section).encoded)
-  }
-
-  private func pad(_ output: StoreOutput) throws(PersistenceError) {
-    try output.write(Array(BinaryFormat.zeros.prefix(BinaryFormat.paddingLength(output.byteCount))))
+  /// Writes bytes and the zeros behind them.
+  private func write(_ bytes: ByteSlice, to output: StoreOutput) throws(PersistenceError) {
+    try output.write(bytes)
+    try output.write(Array(BinaryFormat.zeros.prefix(BinaryFormat.paddingLength(bytes.count))))
   }
 
   private func tables(_ images: [[BinaryGroupImage]]) -> [BinaryDirectory.Table] {
@@ -114,7 +153,7 @@ extension BinaryWriter {
 
 extension EntityDescription {
   /// The ordinals of the properties that a store keeps.
-  fileprivate var storedOrdinals: [Int] { properties.indices.filter { !properties[$0].isTransient } }
+  var storedOrdinals: [Int] { properties.indices.filter { !properties[$0].isTransient } }
 }
 
 extension StoreMetadata {
@@ -173,7 +212,7 @@ extension BinaryGroupImage {
 }
 
 /// Builds the sections of a group in the order of the format.
-private struct BinaryImageBuilder {
+struct BinaryImageBuilder {
   private let entityCount: Int
   private(set) var parts: [BinaryGroupImage.Part] = []
 

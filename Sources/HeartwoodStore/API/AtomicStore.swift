@@ -51,6 +51,32 @@ extension AtomicStore {
   public func validate(_ contents: StoreContents) throws {}
 }
 
+// MARK: AppendingStore
+
+/// An atomic store that can save few changes by adding to the end of its file.
+package protocol AppendingStore: AtomicStore {
+  /// Returns what a save adds to the file; nil if the file should be written as a whole.
+  ///
+  /// - Parameters:
+  ///   - changes: what the save changes.
+  ///   - contents: the records after the save. Their metadata may differ from those of the file. The store sets the
+  ///     ``StoreContents/attachment`` to what it is once the bytes are added.
+  ///   - previous: the file and its contents before the save.
+  func appendix(
+    for changes: SavedChanges,
+    in contents: inout StoreContents,
+    to previous: PreviousSave
+  ) throws -> FileAppendix?
+}
+
+/// The changes of one save, whose records have their references.
+package struct SavedChanges: Sendable {
+  /// The updates and deletions, by row of the tables before the save, and the insertions.
+  package let columns: ColumnChanges
+  /// The transaction that the save adds to the history; nil if none is kept.
+  package let transaction: ByteSlice?
+}
+
 /// The file that a save replaces, for a store that reuses parts of it.
 public struct PreviousSave: Sendable {
   /// The contents of the file.

@@ -60,6 +60,15 @@ public struct StoreContents: Sendable {
 }
 
 extension StoreContents {
+  /// Checks all records and returns the contents from which they may be read. O(bytes) for those of a file that have
+  /// not been checked yet.
+  package func verified() throws(PersistenceError) -> StoreContents {
+    var verified = self
+    for (ordinal, table) in tables.enumerated() { verified.tables[ordinal] = try table.verified() }
+    try history?.verify()
+    return verified
+  }
+
   /// The number of all records. O(entities).
   public var count: Int { tables.reduce(0) { $0 + $1.count } }
 

@@ -26,6 +26,16 @@ extension NodeTable {
     return rows
   }
 
+  /// Up to this number, records are added one by one, whatever their share of all.
+  package static let fewRows = 256
+
+  /// Returns the number of rows below which the last group of a table with `count` records is filled up: small enough
+  /// that it is cheap to add records one by one, and large enough that the table never reaches the greatest number of
+  /// groups.
+  package static func groupSize(forCount count: Int) -> Int {
+    min(max(fewRows, count / 4096), RowID.rowsPerGroup)
+  }
+
   private mutating func append(_ group: RowGroup, _ rows: inout RowRuns) {
     precondition(groups.count < RowID.maximumGroupCount, "A table holds at most 4,294,967,296 rows.")
     rows.append(0..<group.rowCount, group: groups.count)

@@ -21,28 +21,49 @@ public struct NodeTable: Sendable {
   /// The order of the records: that of the rows unless they are read as they are needed.
   var order = RecordOrder.rows
   var indexes: ReferenceIndexes
-  private let verifier: (any TableVerifier)?
+  private var verifier: (any TableVerifier)?
 
   /// Makes a table of `groups`, in which no reference may occur twice: ``checkReferences()`` checks that.
   ///
-  /// - Parameter verifier: checks the groups before one is read; nil if that has been done.
-  package init(entity: EntityDescription, groups: [RowGroup] = [], verifier: (any TableVerifier)? = nil) {
+  /// - Parameters:
+  ///   - count: the number of records once the table is verified; nil means that of the groups.
+  ///   - verifier: checks the groups before one is read; nil if that has been done.
+  package init(
+    entity: EntityDescription,
+    groups: [RowGroup] = [],
+    count: Int? = nil,
+    verifier: (any TableVerifier)? = nil
+  ) {
     self.entity = entity
     self.verifier = verifier
     self.groups = groups
-    self.count = groups.reduce(0) { $0 + $1.liveCount }
+    self.count = count ?? groups.reduce(0) { $0 + $1.liveCount }
     self.indexes = ReferenceIndexes(groups)
+  }
+}
+
+// MARK: Verifying
+
+extension NodeTable {
+  /// Whether the records may be read.
+  package var isVerified: Bool { verifier == nil }
+
+  /// Checks the records and returns the table from which they may be read. O(bytes) at the first call for the records
+  /// of a file.
+  package func verified() throws(PersistenceError) -> NodeTable {
+    guard let verifier else { return self }
+    guard let revised = try verifier.verify() else {
+      var verified = self
+      verified.verifier = nil
+      return verified
+    }
+    return NodeTable(entity: entity, groups: revised)
   }
 }
 
 // MARK: Looking up
 
 extension NodeTable {
-  /// Checks that the records may be read; must be called once before the first is.
-  package func verify() throws(PersistenceError) {
-    try verifier?.verify()
-  }
-
   /// Returns the row of the record with `reference`, or nil if there is none.
   ///
   /// The first call indexes the table, which is O(rows); the others are O(1), or O(log rows) if records were inserted

@@ -208,5 +208,7 @@ package final class TableBuilder {
 /// Checks records that lie in a file, before one of them is read.
 package protocol TableVerifier: Sendable {
   /// Checks checksums and bounds; after the first success it returns at once.
-  func verify() throws(PersistenceError)
+  ///
+  /// - Returns: the groups with the changes that the file has for them; nil if there are none.
+  func verify() throws(PersistenceError) -> [RowGroup]?
 }

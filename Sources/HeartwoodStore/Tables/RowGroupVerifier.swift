@@ -5,6 +5,8 @@ import Synchronization
 package final class RowGroupVerifier: TableVerifier {
   /// Checks that the bytes of the group with an index are the ones that were written.
   package typealias Check = @Sendable (_ group: Int) throws(PersistenceError) -> Void
+  /// Returns the groups, which have been checked, with the changes that come after them in the file.
+  package typealias Revision = @Sendable (_ groups: [RowGroup]) throws(PersistenceError) -> [RowGroup]
 
   private let groups: [RowGroup]
   private let entityName: String
@@ -12,7 +14,12 @@ package final class RowGroupVerifier: TableVerifier {
   private let storeType: StoreType
   private let meaning: ColumnMeaning
   private let check: Check?
-  private let isVerified = Mutex(false)
+  private let revision: Revision?
+  private let result = Mutex<Result?>(nil)
+
+  private struct Result {
+    let revised: [RowGroup]?
+  }
 
   package init(
     _ groups: [RowGroup],
@@ -20,7 +27,8 @@ package final class RowGroupVerifier: TableVerifier {
     in model: ManagedObjectModel,
     path: String?,
     storeType: StoreType,
-    check: Check?
+    check: Check?,
+    revision: Revision? = nil
   ) {
     self.groups = groups
     self.entityName = entity.name
@@ -28,14 +36,17 @@ package final class RowGroupVerifier: TableVerifier {
     self.storeType = storeType
     self.meaning = ColumnMeaning(of: entity, in: model)
     self.check = check
+    self.revision = revision
   }
 
-  package func verify() throws(PersistenceError) {
-    try isVerified.withLock { isVerified throws(PersistenceError) in
-      if isVerified { return }
+  package func verify() throws(PersistenceError) -> [RowGroup]? {
+    try result.withLock { result throws(PersistenceError) in
+      if let result { return result.revised }
       let faults = Parallel.map(groups.count) { fault(inGroup: $0) }
       if let first = faults.lazy.compactMap(\.self).first { throw first }
-      isVerified = true
+      let revised = try revision?(groups)
+      result = Result(revised: revised)
+      return revised
     }
   }
 

@@ -291,6 +291,11 @@ struct FaultInjectingPatchableFile: PatchableFile {
     throw refusal.error
   }
 
+  func truncate(to length: Int) throws(PersistenceError) {
+    if let refusal = owner.refusal(of: .truncate(path: path, length: length), life: life) { throw refusal.error }
+    try base.truncate(to: length)
+  }
+
   func synchronize() throws(PersistenceError) {
     try owner.admitFlush(ofFileAt: path, life: life)
     try base.synchronize()

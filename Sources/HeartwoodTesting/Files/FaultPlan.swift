@@ -119,6 +119,8 @@ public enum FileOperation: Sendable, Hashable {
   case openForPatching(path: String)
   /// Writing over so many bytes of a file from an offset on.
   case patch(path: String, offset: Int, count: Int)
+  /// Making a file shorter.
+  case truncate(path: String, length: Int)
   /// Waiting until a file's bytes are on the disk.
   case synchronize(path: String)
   /// Closing a new file.
@@ -140,7 +142,7 @@ extension FileOperation {
   public var path: String {
     switch self {
     case .status(let path), .resolveSymbolicLinks(let path), .open(let path), .read(let path, _, _), .map(let path),
-      .createTemporaryFile(let path), .write(let path, _), .openForPatching(let path), .patch(let path, _, _),
+      .createTemporaryFile(let path), .write(let path, _), .openForPatching(let path), .patch(let path, _, _), .truncate(let path, _),
       .synchronize(let path), .close(let path),
       .move(_, let path, _), .synchronizeDirectory(let path), .remove(let path),
       .removeAbandonedTemporaryFiles(let path), .lock(let path):

@@ -62,12 +62,18 @@ final class InMemoryFile: Sendable {
     }
   }
 
-  /// Writes over the bytes from `offset` on, as far as there are any.
+  /// Writes over the bytes from `offset` on, which is at most the length, and adds those that go beyond the end.
   func patch(_ bytes: [UInt8], at offset: Int) {
     state.withLock { state in
       guard offset >= 0, offset <= state.bytes.count else { return }
-      let part = bytes.prefix(state.bytes.count - offset)
-      state.bytes.replaceSubrange(offset..<(offset + part.count), with: part)
+      state.bytes.replaceSubrange(offset..<min(offset + bytes.count, state.bytes.count), with: bytes)
+      state.modification = clock.next()
+    }
+  }
+
+  func truncate(to length: Int) {
+    state.withLock { state in
+      state.bytes.removeLast(max(0, state.bytes.count - length))
       state.modification = clock.next()
     }
   }
@@ -152,6 +158,10 @@ struct InMemoryPatchableFile: PatchableFile {
 
   func write(_ bytes: [UInt8], at offset: Int) throws(PersistenceError) {
     file.patch(bytes, at: offset)
+  }
+
+  func truncate(to length: Int) throws(PersistenceError) {
+    file.truncate(to: length)
   }
 
   func synchronize() throws(PersistenceError) {}

@@ -11,17 +11,31 @@ import Testing
     let name: String
     let code: PersistenceError.Code
     let reason: String
-    /// Whether the whole file has a history.
-    var hasHistory = false
+    var base = Base.tiny
     let make: @Sendable ([UInt8], inout BinaryFileEditor) -> [UInt8]
 
     var testDescription: String { name }
 
-    var store: SampleStore { get throws { try hasHistory ? HistorySample.store() : TinySample.store() } }
+    /// The whole file that the sample was made from.
+    enum Base { case tiny, history, saves }
+
+    var store: SampleStore {
+      get throws {
+        switch base {
+        case .tiny: try TinySample.store()
+        case .history: try HistorySample.store()
+        case .saves: try GoldenSample.store()
+        }
+      }
+    }
 
     fileprivate var wholeFile: [UInt8] {
       get throws {
-        try hasHistory ? HistorySample.store().writeGroups(of: HistorySample.contents()) : TinySample.file()
+        switch base {
+        case .tiny: try TinySample.file()
+        case .history: try HistorySample.store().writeGroups(of: HistorySample.contents())
+        case .saves: try AppendedSampleTests.golden()
+        }
       }
     }
   }
@@ -29,6 +43,20 @@ import Testing
   private typealias Section = TinySample.Section
 
   static let samples = [
+    Sample(name: "save-cut-short", code: .fileCorrupt, reason: "bytes", base: .saves) { bytes, _ in
+      Array(bytes.dropLast(64))
+    },
+    Sample(name: "save-flipped-bit", code: .fileCorrupt, reason: "save 3", base: .saves) { bytes, _ in
+      guard let log = try? BinaryFile(SampleStore.input(bytes)).log else { return bytes }
+      var bytes = bytes
+      bytes[log.blocks[2].range.lowerBound + 80] ^= 1
+      return bytes
+    },
+    Sample(name: "save-without-slot", code: .fileCorrupt, reason: "newest save", base: .saves) { bytes, _ in
+      var bytes = bytes
+      for offset in BinarySlot.offsets { bytes[offset + 8] ^= 1 }
+      return bytes
+    },
     Sample(name: "cut-short", code: .fileCorrupt, reason: "last bytes") { bytes, _ in Array(bytes[..<1024]) },
     Sample(name: "cut-in-header", code: .fileCorrupt, reason: "header") { bytes, _ in Array(bytes[..<40]) },
     Sample(name: "longer", code: .fileCorrupt, reason: "last bytes") { bytes, _ in
@@ -84,21 +112,21 @@ import Testing
       editor.header.set(UInt32.max, at: 12)
       return editor.assembled()
     },
-    Sample(name: "history-flipped-bit", code: .fileCorrupt, reason: "page of the history", hasHistory: true) {
+    Sample(name: "history-flipped-bit", code: .fileCorrupt, reason: "page of the history", base: .history) {
       bytes,
       editor in changed(bytes, editor.offset(ofSection: editor.sections.count - 1) + 9)
     },
-    Sample(name: "history-too-many", code: .fileCorrupt, reason: "4294967295 transactions", hasHistory: true) {
+    Sample(name: "history-too-many", code: .fileCorrupt, reason: "4294967295 transactions", base: .history) {
       _,
       editor in
       editor.history?.transactionCounts[0] = 4_294_967_295
       return editor.assembled()
     },
-    Sample(name: "history-longer-part", code: .fileCorrupt, reason: "longer than what", hasHistory: true) { _, editor in
+    Sample(name: "history-longer-part", code: .fileCorrupt, reason: "longer than what", base: .history) { _, editor in
       editor.editPage(0) { $0.set(UInt64.max, at: 0) }
       return editor.assembled()
     },
-    Sample(name: "history-not-utf-8", code: .fileCorrupt, reason: "UTF-8", hasHistory: true) { _, editor in
+    Sample(name: "history-not-utf-8", code: .fileCorrupt, reason: "UTF-8", base: .history) { _, editor in
       editor.editPage(1) { $0[20] = 0xFF }
       return editor.assembled()
     },
@@ -128,7 +156,7 @@ import Testing
   private static func file(_ sample: Sample) throws -> [UInt8] {
     try SampleFiles.bytes("corrupt/\(sample.name).heartwood") {
       let bytes = try sample.wholeFile
-      var editor = try BinaryFileEditor(bytes)
+      var editor = try BinaryFileEditor(sample.base == .saves ? TinySample.file() : bytes)
       return sample.make(bytes, &editor)
     }
   }

@@ -72,15 +72,15 @@ import Testing
 
   @Test func aNewerReaderIsNeeded() throws {
     var editor = try BinaryFileEditor(TinySample.file())
-    editor.header.set(UInt32(4), at: 8)
+    editor.header.set(UInt32(5), at: 8)
     #expect(
       Self.refusal(of: editor.assembled(), by: try TinySample.store()) == nil,
-      "version 4 that version 3 can read"
+      "version 5 that version 3 can read"
     )
-    editor.header.set(UInt32(4), at: 12)
+    editor.header.set(UInt32(5), at: 12)
     let error = try #require(Self.refusal(of: editor.assembled(), by: try TinySample.store()))
     #expect(
-      error.code == .fileFormatUnsupported && error.message.contains("version 4") && error.context.byteOffset == 12
+      error.code == .fileFormatUnsupported && error.message.contains("version 5") && error.context.byteOffset == 12
     )
   }
 }

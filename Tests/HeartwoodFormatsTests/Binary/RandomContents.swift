@@ -5,10 +5,15 @@ import HeartwoodTesting
 
 /// Stores full of random values, odd ones more often than they are met.
 enum RandomContents {
-  static func make(_ store: SampleStore, _ generator: inout SeededGenerator) throws -> StoreContents {
+  /// - Parameter kinds: the kinds of references, of which 0 and 1 are never given twice.
+  static func make(
+    _ store: SampleStore,
+    _ generator: inout SeededGenerator,
+    kinds: ClosedRange<Int> = 0...3
+  ) throws -> StoreContents {
     var contents = try store.contents { _ in }
     for entity in contents.entities where !entity.isAbstract {
-      let kind = Int.random(in: 0...3, using: &generator)
+      let kind = Int.random(in: kinds, using: &generator)
       let groups = (0..<Int.random(in: 0...3, using: &generator)).map { number in
         group(entity, contents, number, kind: kind, &generator)
       }
@@ -46,7 +51,7 @@ enum RandomContents {
     }
   }
 
-  private static func value(
+  static func value(
     _ entity: EntityDescription,
     _ ordinal: Int,
     _ contents: StoreContents,

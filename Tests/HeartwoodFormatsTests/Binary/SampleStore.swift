@@ -49,9 +49,16 @@ struct SampleStore {
   }
 
   /// The file of `contents`, whose groups are written as they are, however small.
-  func writeGroups(of contents: StoreContents) throws -> [UInt8] {
-    let grouping = RowGrouping(smallRowCount: 0)
-    let writer = BinaryWriter(contents, memory: BinarySaveMemory(), path: nil, grouping: grouping)
+  ///
+  /// - Parameter hasLog: whether saves can be added to the file, however short it is.
+  func writeGroups(of contents: StoreContents, hasLog: Bool = false) throws -> [UInt8] {
+    let writer = BinaryWriter(
+      contents,
+      memory: BinarySaveMemory(),
+      path: nil,
+      grouping: RowGrouping(smallRowCount: 0),
+      leastLengthWithLog: hasLog ? 0 : BinaryFormat.leastLengthWithLog
+    )
     return try file { _ = try writer.write(to: $0) }
   }
 
@@ -69,10 +76,7 @@ struct SampleStore {
   func read(_ bytes: [UInt8]) throws -> StoreContents {
     let loader = StoreLoader(setup: setup, storeType: .binary)
     try BinaryStore(setup).load(try Self.input(bytes), into: loader)
-    let contents = try loader.finish()
-    for table in contents.tables { try table.verify() }
-    try contents.history?.verify()
-    return contents
+    return try loader.finish().verified()
   }
 
   static let path = "/sample.heartwood"

@@ -120,7 +120,7 @@ import Testing
   @Test func aTableThatIsReadPieceByPieceHasGroupsEnough() {
     var (rowCount, groupCount) = (0, 0)
     while rowCount < 1 << 31 {
-      rowCount += IncrementalStoreEngine.groupSize(inTableOf: rowCount)
+      rowCount += NodeTable.groupSize(forCount: rowCount)
       groupCount += 1
     }
     #expect(groupCount < RowID.maximumGroupCount)

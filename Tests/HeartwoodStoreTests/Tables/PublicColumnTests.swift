@@ -75,8 +75,7 @@ import Testing
     let (references, columns) = parts()
     let loader = loader()
     try loader.setRowGroups([try RowGroup(of: entity, references: references, columns: columns)], of: entity)
-    let contents = try loader.finish()
-    try contents.table(of: entity).verify()
+    let contents = try loader.finish().verified()
     let nodes = Array(contents.nodes(of: entity))
     #expect(nodes.map(\.reference) == [.integer(10), .integer(20), .integer(30)])
     #expect(nodes.map { $0["flag"] } == [.boolean(true), .null, .boolean(false)])
@@ -162,7 +161,7 @@ import Testing
     let loader = loader()
     try loader.setRowGroups([try RowGroup(of: entity, references: references, columns: columns)], of: entity)
     let table = try loader.finish().table(of: entity)
-    let error = #expect(throws: PersistenceError.self) { try table.verify() }
+    let error = #expect(throws: PersistenceError.self) { _ = try table.verified() }
     #expect(error?.problem.contains("a text is not UTF-8") == true)
     #expect(error?.context.path == "/columns")
     #expect(error?.context.property == "text")
@@ -196,7 +195,7 @@ import Testing
       if index == 1 { throw PersistenceError(.fileCorrupt, "A checksum does not hold.") }
     }
     let table = try loader.finish().table(of: entity)
-    let error = #expect(throws: PersistenceError.self) { try table.verify() }
+    let error = #expect(throws: PersistenceError.self) { _ = try table.verified() }
     #expect(error?.problem == "A checksum does not hold.")
     #expect(error?.context.path == "/columns")
     #expect(error?.context.entity == "Item")

@@ -176,7 +176,7 @@ extension BinaryDirectory.Group {
 }
 
 extension BinaryDirectory.GroupColumn {
-  fileprivate func encode(to bytes: GrowableBytes) {
+  func encode(to bytes: GrowableBytes) {
     var flags: UInt8 = 0
     if hasValidity { flags |= BinaryDirectory.ColumnFlags.hasValidity }
     if hasEntityIndices { flags |= BinaryDirectory.ColumnFlags.hasEntityIndices }

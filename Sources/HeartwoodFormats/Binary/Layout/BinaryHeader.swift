@@ -10,17 +10,22 @@ struct BinaryHeader: Sendable {
   private let flags: UInt32
 
   private static let historyFlag: UInt32 = 1
+  private static let logFlag: UInt32 = 2
   private static let flagsOffset = 32
   /// The offset of the checksum of the bytes before it.
   private static let checksumOffset = 56
   private static let minimumReaderVersionOffset = 12
 
   /// Makes the header of a new file.
-  init(storeIdentifier: UUID, hasHistory: Bool) {
-    self.formatVersion = BinaryFormat.versionWithMetadataArea
-    self.minimumReaderVersion = BinaryFormat.versionWithMetadataArea
+  ///
+  /// - Parameters:
+  ///   - hasHistory: whether the directory ends with a history.
+  ///   - hasLog: whether saves may be added to the file.
+  init(storeIdentifier: UUID, hasHistory: Bool, hasLog: Bool) {
+    self.formatVersion = hasLog ? BinaryFormat.versionWithLog : BinaryFormat.versionWithMetadataArea
+    self.minimumReaderVersion = formatVersion
     self.storeIdentifier = storeIdentifier
-    self.flags = hasHistory ? Self.historyFlag : 0
+    self.flags = (hasHistory ? Self.historyFlag : 0) | (hasLog ? Self.logFlag : 0)
   }
 
   /// Reads the header from the beginning of a file.
@@ -45,13 +50,20 @@ struct BinaryHeader: Sendable {
       throw fault.corrupt("the checksum of the header does not hold", at: 0)
     }
     try checkVersions(fault)
-    guard flags & ~Self.historyFlag == 0 else {
+    let known = Self.historyFlag | (minimumReaderVersion >= BinaryFormat.versionWithLog ? Self.logFlag : 0)
+    guard flags & ~known == 0 else {
       throw fault.corrupt("its flags are none that there are", at: Self.flagsOffset)
     }
   }
 
   /// Whether the metadata is in a ``BinaryMetadataArea``.
   var hasMetadataArea: Bool { minimumReaderVersion >= BinaryFormat.versionWithMetadataArea }
+
+  /// Whether saves may have been added to the file.
+  var hasLog: Bool { minimumReaderVersion >= BinaryFormat.versionWithLog && flags & Self.logFlag != 0 }
+
+  /// The offset of the first section.
+  var firstSectionOffset: Int { hasLog ? BinarySlot.frontLength : BinaryFormat.headerLength }
 
   /// Whether the directory ends with a history.
   var hasHistory: Bool {
@@ -119,7 +131,7 @@ struct BinaryTrailer: Sendable {
     self.fileLength = directory.end + BinaryFormat.trailerLength
   }
 
-  /// Reads the trailer from the end of a file whose header was read.
+  /// Reads the trailer from the end of a file whose header was read, or of its part that was written as a whole.
   init(_ file: UnsafeRawBufferPointer, fault: BinaryFault) throws(PersistenceError) {
     let start = file.count - BinaryFormat.trailerLength
     guard start >= BinaryFormat.headerLength, file.count.isMultiple(of: BinaryFormat.alignment) else {

@@ -5,6 +5,8 @@ import HeartwoodStore
 struct BinaryDirectoryDecoder {
   private let section: BinarySection
   private let hasHistory: Bool
+  /// The offset of the first section.
+  private let firstOffset: Int
   /// Whether the directory ends at the end of the section that it is read from.
   private let isLengthKnown: Bool
   private let fault: BinaryFault
@@ -16,16 +18,19 @@ struct BinaryDirectoryDecoder {
 
   /// - Parameters:
   ///   - file: the whole file, which contains `section`, the directory.
+  ///   - firstOffset: the offset of the first section.
   ///   - isLengthKnown: whether the directory takes the whole section; otherwise it takes what it needs.
   init(
     _ file: UnsafeRawBufferPointer,
     section: BinarySection,
     hasHistory: Bool,
+    firstOffset: Int,
     isLengthKnown: Bool = true,
     fault: BinaryFault
   ) {
     self.section = section
     self.hasHistory = hasHistory
+    self.firstOffset = firstOffset
     self.isLengthKnown = isLengthKnown
     self.fault = fault
     let bytes = UnsafeRawBufferPointer(rebasing: file[section.offset..<(section.offset + section.length)])
@@ -55,14 +60,14 @@ struct BinaryDirectoryDecoder {
     return BinaryDirectory(sections: sections, tables: tables, history: history)
   }
 
-  /// Sections lie one after the other from the header to the directory, so that no byte is left out.
+  /// Sections lie one after the other from the front to the directory, so that no byte is left out.
   private mutating func decodeSections(_ count: Int) throws(PersistenceError) {
     sections.reserveCapacity(count)
-    var end = BinaryFormat.headerLength
+    var end = firstOffset
     for _ in 0..<count {
       let place = cursor.offset
       let next = try BinarySection(&cursor)
-      guard next.offset == end, next.isInside(BinaryFormat.headerLength..<section.offset) else {
+      guard next.offset == end, next.isInside(firstOffset..<section.offset) else {
         throw fault.corrupt("a section does not begin where the one before it ends", at: place)
       }
       sections.append(next)
@@ -143,47 +148,19 @@ struct BinaryDirectoryDecoder {
       columns: []
     )
     for column in columns {
-      group.columns.append(try groupColumn(column, rowCount: rowCount, entity: entity))
+      group.columns.append(
+        try BinaryDirectory.GroupColumn(
+          &cursor,
+          column,
+          rowCount: rowCount,
+          tableCount: tableCount,
+          entity: entity,
+          fault
+        )
+      )
     }
     try claimSections(of: &group, columns, entity: entity)
     return group
-  }
-
-  private mutating func groupColumn(
-    _ column: BinaryDirectory.Column,
-    rowCount: Int,
-    entity: String
-  ) throws(PersistenceError) -> BinaryDirectory.GroupColumn {
-    let place = cursor.offset
-    let flags = try cursor.number(UInt8.self)
-    let layout = ReferenceColumn.Layout(rawValue: try cursor.number(UInt8.self))
-    let reserved = try cursor.number(UInt16.self)
-    let entry = BinaryDirectory.GroupColumn(
-      hasValidity: flags & BinaryDirectory.ColumnFlags.hasValidity != 0,
-      hasEntityIndices: flags & BinaryDirectory.ColumnFlags.hasEntityIndices != 0,
-      referenceLayout: layout ?? .integer,
-      entityIndex: Int(try cursor.number(UInt32.self)),
-      referenceCount: Int(try cursor.number(UInt32.self))
-    )
-    let known = BinaryDirectory.ColumnFlags.hasValidity | BinaryDirectory.ColumnFlags.hasEntityIndices
-    guard layout != nil, reserved == 0, flags & ~known == 0, isPossible(entry, column, rowCount: rowCount) else {
-      throw fault.corrupt("a column is described wrongly", at: place, entity: entity, property: column.name)
-    }
-    return entry
-  }
-
-  private func isPossible(
-    _ entry: BinaryDirectory.GroupColumn,
-    _ column: BinaryDirectory.Column,
-    rowCount: Int
-  ) -> Bool {
-    switch column.type {
-    case .toOne: entry.referenceCount == rowCount && entry.entityIndex < tableCount
-    case .toMany: !entry.hasValidity && entry.entityIndex < tableCount
-    default:
-      entry.referenceCount == 0 && entry.entityIndex == 0 && !entry.hasEntityIndices
-        && entry.referenceLayout == .integer
-    }
   }
 
   private mutating func claimSections(
@@ -209,6 +186,42 @@ struct BinaryDirectoryDecoder {
   }
 }
 
+extension BinaryDirectory.GroupColumn {
+  /// Reads how the values of a column lie.
+  init(
+    _ cursor: inout BinaryCursor,
+    _ column: BinaryDirectory.Column,
+    rowCount: Int,
+    tableCount: Int,
+    entity: String,
+    _ fault: BinaryFault
+  ) throws(PersistenceError) {
+    let place = cursor.offset
+    let flags = try cursor.number(UInt8.self)
+    let layout = ReferenceColumn.Layout(rawValue: try cursor.number(UInt8.self))
+    let reserved = try cursor.number(UInt16.self)
+    self.init(
+      hasValidity: flags & BinaryDirectory.ColumnFlags.hasValidity != 0,
+      hasEntityIndices: flags & BinaryDirectory.ColumnFlags.hasEntityIndices != 0,
+      referenceLayout: layout ?? .integer,
+      entityIndex: Int(try cursor.number(UInt32.self)),
+      referenceCount: Int(try cursor.number(UInt32.self))
+    )
+    let known = BinaryDirectory.ColumnFlags.hasValidity | BinaryDirectory.ColumnFlags.hasEntityIndices
+    guard layout != nil, reserved == 0, flags & ~known == 0, isPossible(column.type, rowCount, tableCount) else {
+      throw fault.corrupt("a column is described wrongly", at: place, entity: entity, property: column.name)
+    }
+  }
+
+  private func isPossible(_ type: BinaryPropertyType, _ rowCount: Int, _ tableCount: Int) -> Bool {
+    switch type {
+    case .toOne: referenceCount == rowCount && entityIndex < tableCount
+    case .toMany: !hasValidity && entityIndex < tableCount
+    default: referenceCount == 0 && entityIndex == 0 && !hasEntityIndices && referenceLayout == .integer
+    }
+  }
+}
+
 // MARK: BinaryCursor
 
 /// Reads numbers and names from bytes that may be invalid, and never past their end.
@@ -216,13 +229,18 @@ struct BinaryCursor {
   private let bytes: UnsafeRawBufferPointer
   private let start: Int
   private let fault: BinaryFault
+  /// What the bytes are, for errors.
+  private let what: String
   private var position = 0
 
-  /// - Parameter start: the offset in the file of the first of `bytes`.
-  init(_ bytes: UnsafeRawBufferPointer, start: Int, fault: BinaryFault) {
+  /// - Parameters:
+  ///   - start: the offset in the file of the first of `bytes`.
+  ///   - what: what the bytes are, for errors.
+  init(_ bytes: UnsafeRawBufferPointer, start: Int, fault: BinaryFault, what: String = "the directory") {
     self.bytes = bytes
     self.start = start
     self.fault = fault
+    self.what = what
   }
 
   /// The offset of the next byte in the file.
@@ -257,8 +275,13 @@ struct BinaryCursor {
     return name
   }
 
+  /// Moves on by `count` bytes.
+  mutating func pass(_ count: Int) throws(PersistenceError) {
+    _ = try skip(count)
+  }
+
   private mutating func skip(_ count: Int) throws(PersistenceError) -> Int {
-    guard count <= remainingCount else { throw fault.corrupt("the directory ends too early", at: offset) }
+    guard count <= remainingCount else { throw fault.corrupt("\(what) ends too early", at: offset) }
     defer { position += count }
     return position
   }

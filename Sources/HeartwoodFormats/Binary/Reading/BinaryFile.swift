@@ -10,6 +10,8 @@ struct BinaryFile: Sendable {
   let directory: BinaryDirectory
   /// The area in which the metadata can be overwritten; nil in files of older versions.
   let metadataArea: BinaryMetadataArea?
+  /// The saves that were added to the file; nil if none can be.
+  let log: BinaryLog?
   let fault: BinaryFault
 
   /// Makes a file of which only these parts are known to be valid.
@@ -18,12 +20,14 @@ struct BinaryFile: Sendable {
     header: BinaryHeader,
     directory: BinaryDirectory,
     metadataArea: BinaryMetadataArea?,
+    log: BinaryLog?,
     fault: BinaryFault
   ) {
     self.region = region
     self.header = header
     self.directory = directory
     self.metadataArea = metadataArea
+    self.log = log
     self.fault = fault
   }
 
@@ -32,10 +36,19 @@ struct BinaryFile: Sendable {
     region = try input.file.mapped().region
     let bytes = region.unsafeBytes
     header = try BinaryHeader(bytes, fault: fault)
-    let section = try BinaryTrailer(bytes, fault: fault).directory
+    let slot = header.hasLog ? try BinarySlot.newest(in: bytes, fault) : nil
+    let base = UnsafeRawBufferPointer(rebasing: bytes[..<(slot?.baseEnd ?? bytes.count)])
+    let section = try BinaryTrailer(base, fault: fault).directory
     try Self.check(section, "the directory", in: bytes, fault)
-    var decoder = BinaryDirectoryDecoder(bytes, section: section, hasHistory: header.hasHistory, fault: fault)
+    var decoder = BinaryDirectoryDecoder(
+      bytes,
+      section: section,
+      hasHistory: header.hasHistory,
+      firstOffset: header.firstSectionOffset,
+      fault: fault
+    )
     directory = try decoder.decode()
+    log = if let slot { try BinaryLog(slot, directoryChecksum: section.checksum, in: bytes, fault) } else { nil }
     let metadata = directory.sections[BinaryFormat.metadataSection]
     metadataArea = header.hasMetadataArea ? try Self.metadataArea(metadata, in: bytes, fault) : nil
     if metadataArea == nil { try Self.check(metadata, "the metadata", in: bytes, fault) }
@@ -118,13 +131,16 @@ extension BinaryFile {
 
   /// Returns the history in the file, of which nothing has been read; nil if it has none.
   func history() throws(PersistenceError) -> StoreHistory? {
-    guard let entry = directory.history else { return nil }
+    let added = log?.historyPage(self)
+    guard let entry = directory.history else {
+      return try added.map { page throws(PersistenceError) in try StoreHistory(purgedNumber: 0, pages: [page]) }
+    }
     let pages = entry.transactionCounts.enumerated().map { place, count in
       let section = entry.firstSection + place
       let verifier = BinaryHistoryVerifier(file: self, section: section, transactionCount: count)
       return HistoryPage(bytes(ofSection: section), transactionCount: count, verifier: verifier)
     }
-    return try StoreHistory(purgedNumber: entry.purgedNumber, pages: pages)
+    return try StoreHistory(purgedNumber: entry.purgedNumber, pages: added.map { pages + [$0] } ?? pages)
   }
 
   /// Reads the model that the records were written with.
@@ -164,5 +180,8 @@ extension ByteSlice {
   }
 
   /// The bytes, copied.
-  var data: Data { Data(unsafeBytes) }
+  var data: Data { withExtendedLifetime(self) { Data(unsafeBytes) } }
+
+  /// The bytes, copied.
+  var array: [UInt8] { withExtendedLifetime(self) { Array(unsafeBytes) } }
 }

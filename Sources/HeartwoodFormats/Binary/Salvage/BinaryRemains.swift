@@ -21,7 +21,8 @@ struct BinaryRemains {
     let bytes = region.unsafeBytes
     var losses: [SalvageReport.Loss] = []
     let header = try Self.header(bytes, fault, &losses)
-    guard let found = Self.directory(bytes, header, fault, &losses) else {
+    let front = BinaryFront(bytes, header)
+    guard let found = Self.directory(bytes, header, front, fault, &losses) else {
       throw fault.corrupt(
         "the directory at its end, without which nothing tells where the values are, is missing or changed, so nothing can be salvaged",
         at: bytes.count
@@ -32,9 +33,15 @@ struct BinaryRemains {
     self.losses = losses
     file = BinaryFile(
       region: region,
-      header: header ?? BinaryHeader(storeIdentifier: UUID(), hasHistory: found.directory.history != nil),
+      header: header
+        ?? BinaryHeader(
+          storeIdentifier: UUID(),
+          hasHistory: found.directory.history != nil,
+          hasLog: front.firstSectionOffset == BinarySlot.frontLength
+        ),
       directory: found.directory,
       metadataArea: nil,
+      log: Self.log(found, front, bytes, &self.losses),
       fault: fault
     )
   }
@@ -59,25 +66,54 @@ struct BinaryRemains {
 // MARK: The directory
 
 extension BinaryRemains {
-  private typealias Found = (directory: BinaryDirectory, isSound: Bool)
+  private typealias Found = (directory: BinaryDirectory, section: BinarySection, isSound: Bool)
 
   private static func directory(
-    _ bytes: UnsafeRawBufferPointer,
+    _ file: UnsafeRawBufferPointer,
     _ header: BinaryHeader?,
+    _ front: BinaryFront,
     _ fault: BinaryFault,
     _ losses: inout [SalvageReport.Loss]
   ) -> Found? {
+    let bytes = UnsafeRawBufferPointer(rebasing: file[..<front.baseEnd])
     let trailerStart = max(0, bytes.count - BinaryFormat.trailerLength)
     do throws(PersistenceError) {
       let section = try BinaryTrailer(bytes, fault: fault).directory
-      guard let found = decoded(bytes, section, header, fault) else { return nil }
-      if isSound(section, in: bytes) { return (found.directory, true) }
+      guard let found = decoded(bytes, section, header, front, fault) else { return nil }
+      if isSound(section, in: bytes) { return (found.directory, section, true) }
       losses.append(unsound(section))
-      return (found.directory, false)
+      return (found.directory, section, false)
     } catch {
       losses.append(.init(.fileParts, error, count: 0, byteRange: trailerStart..<bytes.count))
-      return searched(bytes, header, fault, &losses)
+      return searched(bytes, header, front, fault, &losses)
     }
+  }
+
+  /// Returns the saves that were added to the file, up to the first that is damaged; nil if none can be, or if the
+  /// directory, on which they build, is damaged.
+  private static func log(
+    _ found: Found,
+    _ front: BinaryFront,
+    _ bytes: UnsafeRawBufferPointer,
+    _ losses: inout [SalvageReport.Loss]
+  ) -> BinaryLog? {
+    guard front.firstSectionOffset == BinarySlot.frontLength else { return nil }
+    let baseEnd = found.section.end + BinaryFormat.trailerLength
+    let checksum = XXH64.hash(UnsafeRawBufferPointer(rebasing: bytes[found.section.range]))
+    let log = found.isSound ? BinaryLog(baseEnd: baseEnd, directoryChecksum: checksum, in: bytes) : nil
+    let end = log?.newest.end ?? baseEnd
+    let lost = front.slot.map { $0.number - min($0.number, log?.newest.number ?? 0) } ?? 0
+    if lost > 0 {
+      losses.append(
+        .init(
+          .fileParts,
+          count: 0,
+          byteRange: end..<max(end, bytes.count),
+          reason: "The last \(lost) saves are damaged or missing: the records are as they were before these."
+        )
+      )
+    }
+    return log
   }
 
   private static func unsound(_ section: BinarySection) -> SalvageReport.Loss {
@@ -94,21 +130,22 @@ extension BinaryRemains {
   private static func searched(
     _ bytes: UnsafeRawBufferPointer,
     _ header: BinaryHeader?,
+    _ front: BinaryFront,
     _ fault: BinaryFault,
     _ losses: inout [SalvageReport.Loss]
   ) -> Found? {
-    let first = UInt64(BinaryFormat.headerLength)
+    let first = UInt64(front.firstSectionOffset)
     let last = (bytes.count - 1) / BinaryFormat.alignment * BinaryFormat.alignment
-    for offset in stride(from: last, to: BinaryFormat.headerLength, by: -BinaryFormat.alignment)
+    for offset in stride(from: last, to: front.firstSectionOffset, by: -BinaryFormat.alignment)
     where offset + 16 <= bytes.count {
       let begins = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self))
       guard begins == first else { continue }
       let rest = BinarySection(offset: offset, length: bytes.count - offset, checksum: 0)
-      guard let found = decoded(bytes, rest, header, fault, isLengthKnown: false) else { continue }
+      guard let found = decoded(bytes, rest, header, front, fault, isLengthKnown: false) else { continue }
       let section = BinarySection(offset: offset, length: found.length, checksum: 0)
-      if hasTrailer(section, in: bytes, fault) { return (found.directory, true) }
+      if hasTrailer(section, in: bytes, fault) { return (found.directory, section, true) }
       losses.append(unsound(section))
-      return (found.directory, false)
+      return (found.directory, section, false)
     }
     return nil
   }
@@ -130,6 +167,7 @@ extension BinaryRemains {
     _ bytes: UnsafeRawBufferPointer,
     _ section: BinarySection,
     _ header: BinaryHeader?,
+    _ front: BinaryFront,
     _ fault: BinaryFault,
     isLengthKnown: Bool = true
   ) -> (directory: BinaryDirectory, length: Int)? {
@@ -138,6 +176,7 @@ extension BinaryRemains {
         bytes,
         section: section,
         hasHistory: hasHistory,
+        firstOffset: front.firstSectionOffset,
         isLengthKnown: isLengthKnown,
         fault: fault
       )
@@ -149,6 +188,24 @@ extension BinaryRemains {
 
   static func isSound(_ section: BinarySection, in bytes: UnsafeRawBufferPointer) -> Bool {
     XXH64.hash(UnsafeRawBufferPointer(rebasing: bytes[section.range])) == section.checksum
+  }
+}
+
+/// What the front of a damaged file says about its parts.
+private struct BinaryFront {
+  let firstSectionOffset: Int
+  /// The newest save that is named; nil if none is.
+  let slot: BinarySlot?
+  /// The end of the part that was written as a whole; that of the file if it is unknown.
+  let baseEnd: Int
+
+  init(_ bytes: UnsafeRawBufferPointer, _ header: BinaryHeader?) {
+    let slot = BinarySlot.slots(in: bytes).max { $0.number < $1.number }
+    let hasLog = header?.hasLog ?? (slot != nil)
+    firstSectionOffset = hasLog ? BinarySlot.frontLength : BinaryFormat.headerLength
+    self.slot = hasLog ? slot : nil
+    let ends = BinarySlot.frontLength...max(BinarySlot.frontLength, bytes.count)
+    baseEnd = self.slot.map(\.baseEnd).flatMap { ends.contains($0) && $0 <= bytes.count ? $0 : nil } ?? bytes.count
   }
 }
 
@@ -193,7 +250,11 @@ extension BinaryRemains {
 
   /// Returns the history after the last page that is damaged.
   mutating func history() -> StoreHistory? {
-    guard let entry = file.directory.history else { return nil }
+    let added = file.log?.historyPage(file)
+    guard let entry = file.directory.history else {
+      // try?: a single page has numbers from 1 on.
+      return added.flatMap { try? StoreHistory(purgedNumber: 0, pages: [$0]) }
+    }
     let sections = entry.transactionCounts.indices.map { entry.firstSection + $0 }
     let lostCount = isDirectorySound ? (sections.lastIndex { !isPage($0, entry) }.map { $0 + 1 } ?? 0) : sections.count
     let lost = entry.transactionCounts.prefix(lostCount).reduce(0, +)
@@ -217,7 +278,7 @@ extension BinaryRemains {
         verifier: BinaryHistoryVerifier(file: file, section: section, transactionCount: count)
       )
     }
-    return try? StoreHistory(purgedNumber: entry.purgedNumber + Int64(lost), pages: pages)
+    return try? StoreHistory(purgedNumber: entry.purgedNumber + Int64(lost), pages: added.map { pages + [$0] } ?? pages)
   }
 
   private func isPage(_ section: Int, _ entry: BinaryDirectory.History) -> Bool {

@@ -20,14 +20,34 @@ struct BinarySalvage {
 
   /// - Throws: ``PersistenceError/Code/modelIncompatible`` if the directory is sound and the model is not that of the file.
   func run() throws(PersistenceError) {
-    for table in file.directory.tables where !table.groups.isEmpty {
+    let changed = file.log?.changedTables ?? []
+    for (place, table) in file.directory.tables.enumerated() where !table.groups.isEmpty || changed.contains(place) {
       guard let entity = try entity(of: table) else { continue }
       let order =
         remains.isDirectorySound
         ? try BinaryColumnOrder(table, entity: entity, fault: file.fault)
         : BinaryColumnOrder(matching: table, entity: entity)
       let reader = BinaryGroupSalvage(remains, salvage, table, entity, order, entityMap)
-      salvage.loader.setTable(NodeTable(entity: entity, groups: table.groups.compactMap(reader.group)))
+      let groups = revised(table.groups.map(reader.group), of: table, at: place, entity, order)
+      salvage.loader.setTable(NodeTable(entity: entity, groups: groups.compactMap(\.self)))
+    }
+  }
+
+  /// Returns the groups with what the saves at the end of the file changed in them.
+  private func revised(
+    _ groups: [RowGroup?],
+    of table: BinaryDirectory.Table,
+    at place: Int,
+    _ entity: EntityDescription,
+    _ order: BinaryColumnOrder
+  ) -> [RowGroup?] {
+    guard let runs = file.log?.runs(ofTable: place), !runs.isEmpty else { return groups }
+    do throws(PersistenceError) {
+      let model = salvage.loader.model
+      return try BinaryTableLog(runs, file, table, entity, order, entityMap, model: model).revised(groups)
+    } catch {
+      salvage.note(.init(.fileParts, error, entity: entity.name, count: 0))
+      return groups
     }
   }
 

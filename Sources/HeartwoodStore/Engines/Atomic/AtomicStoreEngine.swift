@@ -14,6 +14,8 @@ package final class AtomicStoreEngine: StoreEngine {
     /// The path that the next save writes to; nil for a store without a file.
     var path: String?
     var hasUnsavedMetadata = false
+    /// Whether nothing may be added to the file before it is written as a whole.
+    var isDoubtful = false
   }
 
   private let store: any AtomicStore
@@ -135,16 +137,36 @@ extension AtomicStoreEngine {
 
 extension AtomicStoreEngine {
   package func contents(withUnreadable: Bool) throws -> StoreContents {
-    let contents = state.withLock { $0.contents }
-    for table in contents.tables { try table.verify() }
+    let contents = try verified(setup.model.entities.indices)
     try contents.history?.verify()
     return contents
   }
 
   package func table(of entity: EntityDescription) throws -> NodeTable {
+    try verified(reachable[entity.ordinal]).tables[entity.ordinal]
+  }
+
+  /// Returns the contents, in which the tables with these ordinals may be read.
+  private func verified(_ ordinals: some Sequence<Int>) throws(PersistenceError) -> StoreContents {
     let contents = state.withLock { $0.contents }
-    for ordinal in reachable[entity.ordinal] { try contents.tables[ordinal].verify() }
-    return contents.tables[entity.ordinal]
+    var tables: [NodeTable] = []
+    for ordinal in ordinals where !contents.tables[ordinal].isVerified {
+      tables.append(try contents.tables[ordinal].verified())
+    }
+    if tables.isEmpty { return contents }
+    return state.withLock { state in
+      // No save begins before all tables are verified, so a table that is not is still the one of the file.
+      for table in tables where !state.contents.tables[table.entity.ordinal].isVerified {
+        state.contents.tables[table.entity.ordinal] = table
+      }
+      return state.contents
+    }
+  }
+
+  /// Makes everything readable and returns the state, for a change of it.
+  private func verifiedState() throws(PersistenceError) -> State {
+    try verified(setup.model.entities.indices).history?.verify()
+    return state.withLock { $0 }
   }
 
   package func count(of entity: EntityDescription) throws -> Int {
@@ -161,9 +183,8 @@ extension AtomicStoreEngine {
   ) throws(PersistenceError) -> ReferenceColumn {
     let preferred = typeDescription.capabilities.referenceKinds.first ?? .uuid
     return try references.withLock { assigner throws(PersistenceError) in
-      let contents = state.withLock { $0.contents }
+      let contents = try verified(setup.model.entities.indices)
       let table = contents.tables[entity.ordinal]
-      try table.verify()
       return try assigner.newReferences(count, for: table, of: contents, preferred: preferred)
     }
   }
@@ -187,19 +208,18 @@ extension AtomicStoreEngine {
     try checkWritable(setup, typeDescription.type)
     return try saving.withLock { isClosed in
       try checkNotClosed(isClosed, typeDescription.type)
-      let before = state.withLock { $0 }
-      for table in before.contents.tables { try table.verify() }
-      try before.contents.history?.verify()
+      let before = try verifiedState()
       let applied = try apply(changes, to: before.contents)
       let additions = try uniqueness.withLock { check throws(PersistenceError) in
         try check.check(check.uses(of: applied), applied, before: before.contents)
       }
       var after = applied.contents
       after.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-      if !changes.isEmpty {
-        try record(changes, applied.insertedRows, origin, before: before.contents, in: &after)
-      }
-      try write(&after, over: before)
+      let transaction =
+        changes.isEmpty
+        ? nil : try record(changes, applied.insertedRows, origin, before: before.contents, in: &after)
+      let saved = SavedChanges(columns: applied.columns, transaction: transaction)
+      if try !append(saved, to: &after, over: before) { try write(&after, over: before) }
       uniqueness.withLock { $0.add(additions, to: after) }
       return applied.commit(number: saves.advance())
     }
@@ -210,8 +230,7 @@ extension AtomicStoreEngine {
     try checkWritable(setup, typeDescription.type)
     try saving.withLock { isClosed in
       try checkNotClosed(isClosed, typeDescription.type)
-      let before = state.withLock { $0 }
-      for table in before.contents.tables { try table.verify() }
+      let before = try verifiedState()
       var after = before.contents
       guard try change(&after) else { return }
       try write(&after, over: before)
@@ -264,7 +283,37 @@ extension AtomicStoreEngine {
       state.contents = written
       state.file = file
       state.hasUnsavedMetadata = false
+      state.isDoubtful = false
     }
+  }
+
+  /// Adds the changes of a save to the file of the previous state, and makes `contents` the current state.
+  ///
+  /// - Returns: whether that was done; otherwise the file has to be written as a whole.
+  private func append(_ changes: SavedChanges, to contents: inout StoreContents, over before: State) throws -> Bool {
+    guard let store = store as? any AppendingStore, let path, let file = before.file, !before.isDoubtful,
+      file.status.identity == before.standing
+    else { return false }
+    try CapabilityCheck(typeDescription).check(contents, path: path)
+    try store.validate(contents)
+    let previous = PreviousSave(contents: before.contents, file: file)
+    var after = contents
+    guard let appendix = try store.appendix(for: changes, in: &after, to: previous),
+      let result = try AtomicFile(path: path, fileSystem: fileSystem).append(appendix, to: file)
+    else { return false }
+    state.withLock { state in
+      state.file = result.file
+      state.standing = result.file.status.identity
+      state.isDoubtful = result.isDoubtful
+    }
+    if let failure = result.failure { throw failure }
+    contents = after
+    let written = after
+    state.withLock { state in
+      state.contents = written
+      state.hasUnsavedMetadata = false
+    }
+    return true
   }
 
   private func replaceFile(
@@ -304,6 +353,7 @@ extension AtomicStoreEngine {
 
   /// Adds a transaction with the changes of a save to the history of `after`, if the store keeps one.
   ///
+  /// - Returns: the transaction as it is kept in the file; nil if there is none.
   /// - Throws: ``PersistenceError/Code/storeReadOnly`` if the store has a history that would miss this save.
   func record(
     _ changes: ChangeSet,
@@ -311,13 +361,17 @@ extension AtomicStoreEngine {
     _ origin: SaveOrigin,
     before: StoreContents,
     in after: inout StoreContents
-  ) throws(PersistenceError) {
-    guard tracksHistory else { return try checkNotMissed(after.history) }
+  ) throws(PersistenceError) -> ByteSlice? {
+    guard tracksHistory else {
+      try checkNotMissed(after.history)
+      return nil
+    }
     let recorded = try HistoryRecorder(before: before, after: after).changes(changes, insertedRows: insertedRows)
-    guard let bytes = HistoryTransactionEncoder.bytes(of: origin.transaction(recorded)) else { return }
+    guard let bytes = HistoryTransactionEncoder.bytes(of: origin.transaction(recorded)) else { return nil }
     var history = after.history ?? StoreHistory()
     try history.append(bytes)
     after.history = history
+    return bytes
   }
 
   private func checkNotMissed(_ history: StoreHistory?) throws(PersistenceError) {

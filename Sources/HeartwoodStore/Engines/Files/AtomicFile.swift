@@ -169,6 +169,101 @@ extension AtomicFile {
   }
 }
 
+// MARK: Appending
+
+/// Bytes that a save adds to the end of a file.
+package struct FileAppendix: Sendable {
+  /// The end of what is valid in the file. Bytes behind it are what an interrupted save has left.
+  let start: Int
+  let bytes: [UInt8]
+  /// Bytes at the front of the file that name its new end, written when the appended bytes are on the disk. The file
+  /// must be valid without them, and with a part of them.
+  let seal: FilePatch
+
+  package init(start: Int, bytes: [UInt8], seal: FilePatch) {
+    self.start = start
+    self.bytes = bytes
+    self.seal = seal
+  }
+}
+
+extension AtomicFile {
+  /// The result of appending.
+  struct Extension {
+    /// The file in its new state.
+    let file: StoreInput
+    /// The reason why the appended bytes do not count; nil if they do.
+    let failure: PersistenceError?
+    /// Whether it is unknown what is on the disk, so that the file should be replaced by the next save.
+    let isDoubtful: Bool
+  }
+
+  /// Adds bytes to the end of the file. They count once they are on the disk; before that, a crash leaves the file as
+  /// it was, with a part of them behind its end.
+  ///
+  /// - Parameter file: the file that they were made for, in its present state.
+  /// - Returns: nil if nothing can be added to this file; then it is unchanged.
+  /// - Throws: an error if the file is unchanged, or if its state cannot be read afterwards.
+  func append(_ appendix: FileAppendix, to file: StoreInput) throws(PersistenceError) -> Extension? {
+    let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    let lock = try fileSystem.lockFile(atPath: target)
+    defer { lock?.release() }
+    let size = try check(.unchanged(file.status.identity), at: target)?.size ?? 0
+    guard appendix.start <= size, appendix.seal.fits(in: appendix.start),
+      let handle = try fileSystem.openFileForPatching(atPath: target)
+    else { return nil }
+    if appendix.start < size {
+      try handle.truncate(to: appendix.start)
+      try handle.synchronize()
+    }
+    if let (failure, isDoubtful) = write(appendix, to: handle) {
+      return Extension(file: try renewed(file, at: target), failure: failure, isDoubtful: isDoubtful)
+    }
+    let isSealed = seal(appendix.seal, handle)
+    return Extension(file: try renewed(file, at: target), failure: nil, isDoubtful: !isSealed)
+  }
+
+  /// Returns the file in the state that it has now, which no other process changes as long as the lock is held.
+  private func renewed(_ file: StoreInput, at target: String) throws(PersistenceError) -> StoreInput {
+    do throws(PersistenceError) {
+      return try StoreInput(file.file, path: path)
+    } catch {
+      return try StoreInput(try fileSystem.openFile(atPath: target), path: path)
+    }
+  }
+
+  /// Returns the failure, after which the file is cut to its old length if that is possible; nil if the bytes are on
+  /// the disk.
+  private func write(_ appendix: FileAppendix, to handle: any PatchableFile) -> (PersistenceError, isDoubtful: Bool)? {
+    var isWritten = false
+    do throws(PersistenceError) {
+      try handle.write(appendix.bytes, at: appendix.start)
+      isWritten = true
+      try handle.synchronize()
+      return nil
+    } catch {
+      do throws(PersistenceError) {
+        try handle.truncate(to: appendix.start)
+        try handle.synchronize()
+      } catch {
+        isWritten = true
+      }
+      // After a failed flush, the system may report success for later ones without having written everything.
+      return (error, isDoubtful: isWritten)
+    }
+  }
+
+  /// Returns whether the seal is written. The file is valid without it, so a failure is none of the save.
+  private func seal(_ seal: FilePatch, _ handle: any PatchableFile) -> Bool {
+    do throws(PersistenceError) {
+      try handle.write(seal.bytes, at: seal.offset)
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
 extension FilePatch {
   fileprivate func fits(in size: Int) -> Bool {
     offset >= 0 && offset <= size && bytes.count <= size - offset

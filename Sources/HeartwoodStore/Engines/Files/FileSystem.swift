@@ -11,7 +11,8 @@ public protocol FileSystem: Sendable {
   /// Opens a file for reading.
   func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile
 
-  /// Opens a file to overwrite parts of it in place; nil if that is impossible, which is the default.
+  /// Opens a file to overwrite parts of it in place and to add to its end; nil if that is impossible, which is the
+  /// default.
   func openFileForPatching(atPath path: String) throws(PersistenceError) -> (any PatchableFile)?
 
   /// Creates a new, empty file with an unused name in the same directory as `path`.
@@ -149,12 +150,15 @@ public protocol WritableFile: Sendable {
   func close() throws(PersistenceError)
 }
 
-/// A file whose bytes are overwritten in place. It is closed when it is deallocated.
+/// A file whose bytes are overwritten in place, and that grows at its end. It is closed when it is deallocated.
 public protocol PatchableFile: Sendable {
   var path: String { get }
-  /// Writes `bytes` over those from `offset` on, which lie within the file. The file's ``FileIdentity`` is a different
-  /// one afterwards. After a failure, an unknown part of the bytes may have been written.
+  /// Writes `bytes` over those from `offset` on, which is at most the length of the file; the file grows if they go
+  /// beyond its end. Its ``FileIdentity`` is a different one afterwards. After a failure, an unknown part of the bytes
+  /// may have been written.
   func write(_ bytes: [UInt8], at offset: Int) throws(PersistenceError)
+  /// Removes the bytes from `length` on.
+  func truncate(to length: Int) throws(PersistenceError)
   /// Waits until everything written is on the disk.
   func synchronize() throws(PersistenceError)
 }

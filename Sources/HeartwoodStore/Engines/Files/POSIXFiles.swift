@@ -192,6 +192,13 @@ final class POSIXPatchableFile: PatchableFile {
     noteTime()
   }
 
+  func truncate(to length: Int) throws(PersistenceError) {
+    var result = ftruncate(descriptor, off_t(length))
+    while result != 0, errno == EINTR { result = ftruncate(descriptor, off_t(length)) }
+    guard result == 0 else { throw .system(.fileWriteFailed, "The file cannot be cut", path: path) }
+    noteTime()
+  }
+
   /// Sets the time of modification. The clock that systems use for it may stand still for milliseconds, in which
   /// another process may have opened the file; this clock does not. Only the owner may set the time; for other users it
   /// stays as the system set it.

@@ -175,7 +175,7 @@ extension IncrementalStoreEngine {
     let read = try load { try store.load(missing, of: entity, into: $0) }
     // Records that are known already would be there twice.
     guard read.tables[entity.ordinal].count <= missing.count else { throw tooMany(missing.count, entity) }
-    table.insert(read.tables[entity.ordinal].groups, fillingGroupsBelow: Self.groupSize(inTableOf: table.count))
+    table.insert(read.tables[entity.ordinal].groups, fillingGroupsBelow: NodeTable.groupSize(forCount: table.count))
     let result = table
     state.withLock { $0.contents.tables[entity.ordinal] = result }
     return result
@@ -191,11 +191,7 @@ extension IncrementalStoreEngine {
   }
 
   /// Up to this number, records are read one by one, whatever their share of all.
-  static let fewRecords = 256
-
-  /// Returns the number of rows below which a group is filled up by the next reads: small enough that reading records
-  /// one by one is cheap, and large enough that a table never reaches the greatest number of groups.
-  package static func groupSize(inTableOf count: Int) -> Int { min(max(fewRecords, count / 4096), RowID.rowsPerGroup) }
+  static let fewRecords = NodeTable.fewRows
 
   /// Reads all records of entities.
   func readAll(_ entities: [EntityDescription]) throws {

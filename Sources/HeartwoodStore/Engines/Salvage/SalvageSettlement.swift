@@ -50,9 +50,7 @@ extension SalvageSettlement {
   private mutating func takeReadableTables() {
     for (ordinal, table) in contents.tables.enumerated() {
       do {
-        try table.verify()
-        // The table is replaced by one without a verifier, which has been called.
-        replace(ordinal, by: table.groups)
+        contents.tables[ordinal] = try table.verified()
       } catch {
         note(.init(.records, error, entity: table.entity.name, count: table.count))
         replace(ordinal, by: [])

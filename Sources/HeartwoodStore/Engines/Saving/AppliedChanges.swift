@@ -104,7 +104,9 @@ struct ChangeApplication {
 
   private mutating func insert(_ insertion: InsertedRows) {
     let ordinal = insertion.entity.ordinal
-    insertedRows[ordinal, default: RowRuns()].append(contents.tables[ordinal].insert(insertion.groups))
+    let limit = NodeTable.groupSize(forCount: contents.tables[ordinal].count)
+    let rows = contents.tables[ordinal].insert(insertion.groups, fillingGroupsBelow: limit)
+    insertedRows[ordinal, default: RowRuns()].append(rows)
   }
 
   /// Checks that records which come with references of their own have none that is taken.

@@ -57,7 +57,7 @@ struct ReferenceAssigner: Sendable {
     for table: NodeTable,
     of contents: StoreContents
   ) throws(PersistenceError) -> Range<Int64> {
-    let first = if let nextNumber { nextNumber } else { try firstNumber(of: contents) }
+    let first = if let nextNumber { nextNumber } else { firstNumber(of: contents) }
     let (end, overflow) = first.addingReportingOverflow(Int64(count))
     guard !overflow else {
       throw PersistenceError(
@@ -72,8 +72,7 @@ struct ReferenceAssigner: Sendable {
     return first..<end
   }
 
-  private func firstNumber(of contents: StoreContents) throws(PersistenceError) -> Int64 {
-    for table in contents.tables { try table.verify() }
+  private func firstNumber(of contents: StoreContents) -> Int64 {
     return max(contents.numberAfterGreatestReference, leastNumbers.values.max() ?? .min)
   }
 

@@ -1,0 +1,406 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// The saves that were added to the end of a file since it was written as a whole.
+struct BinaryLog: Sendable {
+  /// The end of the part that was written as a whole.
+  let baseEnd: Int
+  private(set) var blocks: [BinaryBlock] = []
+  /// The number and the chain of the newest save, and its end.
+  private(set) var newest: BinarySlot
+
+  /// Reads the saves of a file, up to the newest one that is whole. Bytes behind it are what an interrupted save left.
+  ///
+  /// - Parameter directoryChecksum: the checksum of the directory of the part that was written as a whole.
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if a save that is named at the front of the file is not whole.
+  init(
+    _ slot: BinarySlot,
+    directoryChecksum: UInt64,
+    in file: UnsafeRawBufferPointer,
+    _ fault: BinaryFault
+  ) throws(PersistenceError) {
+    self.init(baseEnd: slot.baseEnd, directoryChecksum: directoryChecksum, in: file)
+    let known = slot.number == newest.number ? newest : nil
+    guard newest.number >= slot.number, known == nil || known == slot else {
+      throw fault.corrupt("save \(newest.number + 1) after the first is not as it was written", at: newest.end)
+    }
+  }
+
+  /// Reads the saves up to the newest one that is whole, whatever the front of the file says.
+  init(baseEnd: Int, directoryChecksum: UInt64, in file: UnsafeRawBufferPointer) {
+    self.baseEnd = baseEnd
+    newest = BinarySlot(number: 0, end: baseEnd, baseEnd: baseEnd, chain: directoryChecksum)
+    while let block = BinaryBlock(at: newest.end, after: (newest.number, newest.chain), in: file) {
+      blocks.append(block)
+      newest = BinarySlot(number: block.number, end: block.range.upperBound, baseEnd: baseEnd, chain: block.chain)
+    }
+  }
+
+  /// The number of bytes that the saves take.
+  var byteCount: Int { newest.end - baseEnd }
+
+  /// Returns the runs that concern the table at a place, in the order of the saves.
+  func runs(ofTable place: Int) -> [BinaryBlock.Run] {
+    blocks.flatMap { $0.runs.lazy.filter { $0.table == place } }
+  }
+
+  /// The places of all tables that a save changes.
+  var changedTables: Set<Int> {
+    blocks.reduce(into: []) { tables, block in
+      for run in block.runs { tables.insert(run.table) }
+    }
+  }
+
+  /// Returns the transactions of the saves as a page of the history, whose content has not been checked; nil if there
+  /// are none.
+  func historyPage(_ file: BinaryFile) -> HistoryPage? {
+    let ranges = blocks.compactMap(\.transaction)
+    guard let first = ranges.first else { return nil }
+    let bytes = GrowableBytes(capacity: ranges.reduce(0) { $0 + $1.count })
+    for range in ranges { bytes.append(UnsafeRawBufferPointer(rebasing: file.region.unsafeBytes[range])) }
+    let content = bytes.sealed()
+    let verifier = BinaryLogHistoryVerifier(
+      content: content,
+      transactionCount: ranges.count,
+      offset: first.lowerBound,
+      fault: file.fault
+    )
+    return HistoryPage(content, transactionCount: ranges.count, verifier: verifier)
+  }
+}
+
+/// Checks the transactions of saves that were added to a file.
+private struct BinaryLogHistoryVerifier: HistoryPageVerifier {
+  let content: ByteSlice
+  let transactionCount: Int
+  let offset: Int
+  let fault: BinaryFault
+
+  func verify() throws(PersistenceError) {
+    guard let found = HistoryPage.fault(in: content, transactionCount: transactionCount) else { return }
+    throw fault.corrupt(found.what, at: offset)
+  }
+}
+
+// MARK: BinaryTableLog
+
+/// Brings the groups of one table up to date with the saves that follow them in the file.
+struct BinaryTableLog: Sendable {
+  private let file: BinaryFile
+  private let table: BinaryDirectory.Table
+  private let entity: EntityDescription
+  private let order: BinaryColumnOrder
+  private let entityMap: BinaryEntityMap
+  private let meaning: ColumnMeaning
+  private let runs: [BinaryBlock.Run]
+
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if a run cannot be one of this table.
+  init(
+    _ runs: [BinaryBlock.Run],
+    _ file: BinaryFile,
+    _ table: BinaryDirectory.Table,
+    _ entity: EntityDescription,
+    _ order: BinaryColumnOrder,
+    _ entityMap: BinaryEntityMap,
+    model: ManagedObjectModel
+  ) throws(PersistenceError) {
+    self.file = file
+    self.table = table
+    self.entity = entity
+    self.order = order
+    self.entityMap = entityMap
+    self.runs = runs
+    meaning = ColumnMeaning(of: entity, in: model)
+    for run in runs {
+      let columnCount =
+        switch run.kind {
+        case .insertion: table.columns.count...table.columns.count
+        case .update: 0...table.columns.count
+        case .deletion: 0...0
+        }
+      guard columnCount.contains(run.columnCount), run.rowCount <= RowID.rowsPerGroup else {
+        throw corrupt("a save is described wrongly", run)
+      }
+    }
+  }
+
+  /// The number of records after the saves.
+  var count: Int {
+    runs.reduce(table.rowCount) { count, run in
+      switch run.kind {
+      case .insertion: count + run.rowCount
+      case .update: count
+      case .deletion: count - run.rowCount
+      }
+    }
+  }
+
+  /// Returns the groups after the saves, new records in groups of their own. The groups have been checked; what the
+  /// saves have for them is checked here. O(changed rows), and O(rows) for each column that changes.
+  ///
+  /// - Parameter base: the groups of the table in the part that was written as a whole; nil for one that is damaged.
+  func revised(_ base: [RowGroup?]) throws(PersistenceError) -> [RowGroup?] {
+    var rows = RowPlaces(table.groups.map(\.rowCount))
+    let inserted = TableBuilder(entity: entity)
+    var revisions: [Int: GroupRevision] = [:]
+    for run in runs where run.kind == .insertion { try inserted.append(liveRowsOf: try insertion(run)) }
+    let groups = base + inserted.finish().groups.map(Optional.some)
+    for group in groups[base.count...] { rows.append(group?.rowCount ?? 0) }
+    var deleted = Set<Int>()
+    var known = table.rowCount
+    for run in runs {
+      switch run.kind {
+      case .insertion: known += run.rowCount
+      case .update: try update(run, of: rows, known: known, &revisions)
+      case .deletion: try delete(run, of: rows, known: known, &deleted, &revisions)
+      }
+    }
+    return groups.enumerated().map { place, group in
+      group.map { group in revisions[place].map { $0.applied(to: group) } ?? group }
+    }
+  }
+
+  private func insertion(_ run: BinaryBlock.Run) throws(PersistenceError) -> RowGroup {
+    var cursor = BinaryRunCursor(run.content, file)
+    let references = try cursor.references(run.referenceLayout, count: run.rowCount, of: entity)
+    let versions = VersionColumn.each(try cursor.bytes(run.rowCount * 8))
+    var columns: [RecordColumn] = []
+    for column in table.columns {
+      columns.append(try cursor.column(column, rowCount: run.rowCount, file.directory, entityMap, entity.name))
+    }
+    try cursor.expectEnd(entity.name)
+    let group = try located(run) { () throws(PersistenceError) in
+      try RowGroup(
+        of: entity,
+        references: references,
+        versions: versions,
+        columns: order.places.map { $0.map { columns[$0] } ?? .absent(rowCount: run.rowCount) }
+      )
+    }
+    if let fault = meaning.fault(in: group) { throw corrupt(fault) }
+    return group
+  }
+
+  private func update(
+    _ run: BinaryBlock.Run,
+    of rows: RowPlaces,
+    known: Int,
+    _ revisions: inout [Int: GroupRevision]
+  ) throws(PersistenceError) {
+    var cursor = BinaryRunCursor(run.content, file)
+    let places = try self.rows(&cursor, run, rows, known)
+    for row in places {
+      let version = try cursor.number(UInt64.self)
+      guard (1...UInt64(Int64.max)).contains(version) else { throw corrupt("a version is none that there is", run) }
+      revisions[row.group, default: GroupRevision()].setVersion(version, row: row.row)
+    }
+    for _ in 0..<run.columnCount { try updateColumn(&cursor, run, places, &revisions) }
+    try cursor.expectEnd(entity.name)
+  }
+
+  private func updateColumn(
+    _ cursor: inout BinaryRunCursor,
+    _ run: BinaryBlock.Run,
+    _ rows: [RowID],
+    _ revisions: inout [Int: GroupRevision]
+  ) throws(PersistenceError) {
+    let place = Int(try cursor.number(UInt32.self))
+    let count = Int(try cursor.number(UInt32.self))
+    guard order.ordinals.indices.contains(place), (1...rows.count).contains(count) else {
+      throw corrupt("a save is described wrongly", run)
+    }
+    var changed = Array(rows.indices)
+    if count < rows.count {
+      changed = []
+      for _ in 0..<count { changed.append(Int(try cursor.number(UInt32.self))) }
+      guard changed.allSatisfy(rows.indices.contains), zip(changed, changed.dropFirst()).allSatisfy(<) else {
+        throw corrupt("the rows of a save are not in order", run)
+      }
+    }
+    let ordinal = order.ordinals[place]
+    let column = try cursor.column(table.columns[place], rowCount: count, file.directory, entityMap, entity.name)
+    if let fault = meaning.fault(in: column, ordinal: ordinal) { throw corrupt(fault) }
+    var sources: [Int: Int] = [:]
+    for (index, row) in changed.lazy.map({ rows[$0] }).enumerated() {
+      let source = sources[row.group] ?? revisions[row.group, default: GroupRevision()].addSource(column)
+      sources[row.group] = source
+      revisions[row.group, default: GroupRevision()]
+        .setValue(ordinal: ordinal, row: row.row, source: source, index: index)
+    }
+  }
+
+  private func delete(
+    _ run: BinaryBlock.Run,
+    of rows: RowPlaces,
+    known: Int,
+    _ deleted: inout Set<Int>,
+    _ revisions: inout [Int: GroupRevision]
+  ) throws(PersistenceError) {
+    var cursor = BinaryRunCursor(run.content, file)
+    for row in try self.rows(&cursor, run, rows, known) {
+      guard deleted.insert(Int(row.rawValue)).inserted else { throw corrupt("a record is deleted twice", run) }
+      revisions[row.group, default: GroupRevision()].delete(row: row.row)
+    }
+    try cursor.expectEnd(entity.name)
+  }
+
+  /// Reads the numbers of rows, which ascend.
+  private func rows(
+    _ cursor: inout BinaryRunCursor,
+    _ run: BinaryBlock.Run,
+    _ rows: RowPlaces,
+    _ known: Int
+  ) throws(PersistenceError) -> [RowID] {
+    var places: [RowID] = []
+    places.reserveCapacity(run.rowCount)
+    var last = -1
+    for _ in 0..<run.rowCount {
+      let number = Int(try cursor.number(UInt32.self))
+      guard number > last, number < known else { throw corrupt("the rows of a save are not in order", run) }
+      places.append(rows[number])
+      last = number
+    }
+    return places
+  }
+
+  private func located(
+    _ run: BinaryBlock.Run,
+    _ body: () throws(PersistenceError) -> RowGroup
+  ) throws(PersistenceError) -> RowGroup {
+    do throws(PersistenceError) {
+      return try body()
+    } catch {
+      throw corrupt("new records are described wrongly", run)
+    }
+  }
+
+  private func corrupt(_ what: String, _ run: BinaryBlock.Run) -> PersistenceError {
+    file.fault.corrupt(what, at: run.content.lowerBound, entity: entity.name)
+  }
+
+  private func corrupt(_ fault: ColumnFault) -> PersistenceError {
+    fault.corrupt(in: file.fault.path, storeType: .binary, entity: entity.name)
+  }
+}
+
+/// Finds the rows of a table by their numbers: all rows of its groups, counted from 0 on.
+private struct RowPlaces {
+  private var starts: [Int] = []
+  private var end = 0
+
+  init(_ rowCounts: [Int]) {
+    for count in rowCounts { append(count) }
+  }
+
+  mutating func append(_ rowCount: Int) {
+    starts.append(end)
+    end += rowCount
+  }
+
+  /// The row with a number that is less than the number of rows.
+  subscript(number: Int) -> RowID {
+    var (low, high) = (0, starts.count)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if starts[middle] <= number { low = middle } else { high = middle }
+    }
+    return RowID(group: low, row: number - starts[low])
+  }
+}
+
+// MARK: BinaryRunCursor
+
+/// Reads the content of a run, and never past its end.
+struct BinaryRunCursor {
+  private let file: BinaryFile
+  private var cursor: BinaryCursor
+
+  init(_ range: Range<Int>, _ file: BinaryFile) {
+    self.file = file
+    let bytes = UnsafeRawBufferPointer(rebasing: file.region.unsafeBytes[range])
+    cursor = BinaryCursor(bytes, start: range.lowerBound, fault: file.fault, what: "a save")
+  }
+
+  mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Number.Type
+  ) throws(PersistenceError) -> Number {
+    try cursor.number(type)
+  }
+
+  /// Returns the next `count` bytes.
+  mutating func bytes(_ count: Int) throws(PersistenceError) -> ByteSlice {
+    let offset = cursor.offset
+    try cursor.pass(count)
+    return ByteSlice(file.region, offset: offset, count: count) ?? .empty
+  }
+
+  /// Returns a part that has its length before it.
+  private mutating func part() throws(PersistenceError) -> ByteSlice {
+    let count = Int(try cursor.number(UInt32.self))
+    return try bytes(count)
+  }
+
+  mutating func references(
+    _ layout: ReferenceColumn.Layout,
+    count: Int,
+    of entity: EntityDescription
+  ) throws(PersistenceError) -> ReferenceColumn {
+    try references(layout, count: count, entities: .same(UInt32(truncatingIfNeeded: entity.ordinal)))
+  }
+
+  private mutating func references(
+    _ layout: ReferenceColumn.Layout,
+    count: Int,
+    entities: ReferenceColumn.Entities
+  ) throws(PersistenceError) -> ReferenceColumn {
+    let offsets = layout == .string || layout == .mixed ? try part() : nil
+    return ReferenceColumn(layout: layout, count: count, values: try part(), offsets: offsets, entities: entities)
+  }
+
+  /// Returns the values of a column, whose parts may not fit each other.
+  mutating func column(
+    _ column: BinaryDirectory.Column,
+    rowCount: Int,
+    _ directory: BinaryDirectory,
+    _ entityMap: BinaryEntityMap,
+    _ entity: String
+  ) throws(PersistenceError) -> RecordColumn {
+    let entry = try BinaryDirectory.GroupColumn(
+      &cursor,
+      column,
+      rowCount: rowCount,
+      tableCount: directory.tables.count,
+      entity: entity,
+      file.fault
+    )
+    let kind = column.type.columnKind
+    let validity = entry.hasValidity ? BitSlice(try part()) : nil
+    let offsets = kind == .bytes || kind == .toMany ? try part() : nil
+    guard kind == .toOne || kind == .toMany else {
+      return RecordColumn(kind: kind, rowCount: rowCount, validity: validity, offsets: offsets, values: try part())
+    }
+    let entities = try entities(entry, entityMap)
+    return RecordColumn(
+      kind: kind,
+      rowCount: rowCount,
+      validity: validity,
+      offsets: offsets,
+      references: try references(entry.referenceLayout, count: entry.referenceCount, entities: entities)
+    )
+  }
+
+  private mutating func entities(
+    _ entry: BinaryDirectory.GroupColumn,
+    _ entityMap: BinaryEntityMap
+  ) throws(PersistenceError) -> ReferenceColumn.Entities {
+    guard entry.hasEntityIndices else { return .same(entityMap.ordinals[entry.entityIndex]) }
+    let indices = try part()
+    return .each(entityMap.isIdentity ? indices : entityMap.ordinals(ofIndices: indices))
+  }
+
+  func expectEnd(_ entity: String) throws(PersistenceError) {
+    guard cursor.remainingCount == 0 else {
+      throw file.fault.corrupt("a save goes on too long", at: cursor.offset, entity: entity)
+    }
+  }
+}

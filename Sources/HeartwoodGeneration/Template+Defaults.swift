@@ -1,5 +1,5 @@
 extension Template {
-  /// The text of the template for machine files, which templates of one's own may begin with.
+  /// The text of the template for machine files, as a starting point for custom templates.
   public static let machineText = """
     {{header}}
     {{#imports}}
@@ -122,7 +122,7 @@ extension Template {
 
     """
 
-  /// The text of the template for human files.
+  /// The text of the template for human files, as a starting point for custom templates.
   public static let humanText = """
     {{importAccess}}import Heartwood
 

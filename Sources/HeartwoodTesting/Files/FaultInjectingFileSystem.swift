@@ -27,7 +27,7 @@ public final class FaultInjectingFileSystem: FileSystem {
   }
 }
 
-// MARK: What a test does with it
+// MARK: For tests
 
 extension FaultInjectingFileSystem {
   /// The operations since the beginning or the last ``restart()``, including those that failed.
@@ -80,7 +80,7 @@ extension FaultInjectingFileSystem {
   }
 }
 
-// MARK: What stores do with it
+// MARK: For stores
 
 extension FaultInjectingFileSystem {
   /// Returns the status of the file or folder at a path, unless a fault is planned.
@@ -183,7 +183,7 @@ extension FaultInjectingFileSystem {
   public func isWritableFile(atPath path: String) -> Bool { base.isWritableFile(atPath: path) }
 }
 
-// MARK: What open files do with it
+// MARK: For open files
 
 extension FaultInjectingFileSystem {
   /// Counts an operation on paths, and returns the current life, to which an opened file belongs.

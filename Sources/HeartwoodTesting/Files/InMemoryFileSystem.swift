@@ -25,7 +25,7 @@ public final class InMemoryFileSystem: FileSystem {
   public init() {}
 }
 
-// MARK: What a test does with it
+// MARK: For tests
 
 extension InMemoryFileSystem {
   /// The paths of all files and symbolic links, sorted.
@@ -92,7 +92,7 @@ extension InMemoryFileSystem {
   }
 }
 
-// MARK: What stores do with it
+// MARK: For stores
 
 extension InMemoryFileSystem {
   /// Returns the status of the file or folder at a path; nil if there is none.

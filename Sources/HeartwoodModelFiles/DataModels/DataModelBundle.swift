@@ -2,14 +2,14 @@ import HeartwoodFormats
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// Where one model is, and in which form.
+/// The place and the form of one model.
 struct DataModelLocation {
   enum Form {
     /// The XML of Xcode 4 and newer.
     case contents
     /// The diagram of Xcode 3.
     case elements
-    /// What the model compiler makes.
+    /// The output of the model compiler.
     case compiled
   }
 
@@ -17,7 +17,7 @@ struct DataModelLocation {
   let form: Form
 }
 
-/// The folder of a model, or of several versions of one, as Xcode or its model compiler lays it out.
+/// The folder of a model or of several versions of a model, in the layout of Xcode or its model compiler.
 struct DataModelBundle {
   private static let sourceSuffix = ".xcdatamodel"
   private static let compiledSuffix = ".mom"
@@ -33,7 +33,7 @@ struct DataModelBundle {
     self.url = url
   }
 
-  /// Where `version` is; nil means the current one.
+  /// Returns the place of `version`; nil for the current one.
   func location(version: String?) throws(ModelFileError) -> DataModelLocation {
     let shape = try shape()
     let name: String
@@ -58,7 +58,7 @@ struct DataModelBundle {
 }
 
 extension DataModelBundle {
-  /// What there is at the URL.
+  /// What the URL refers to.
   private struct Shape {
     enum Kind {
       case model(DataModelLocation)
@@ -79,8 +79,8 @@ extension DataModelBundle {
   }
 
   private func fileShape() throws(ModelFileError) -> Shape {
-    // Foundation says of a pipe that permissions are missing.
-    // try?: what has no status is opened, and that throws.
+    // For a pipe, Foundation reports missing permissions.
+    // try?: without a status, the file is opened, which throws.
     guard (try? POSIXFileSystem().status(atPath: url.path))?.isRegularFile ?? true else {
       throw error("This is neither a file nor a folder. Write the model to a file, and give that.")
     }
@@ -130,7 +130,8 @@ extension DataModelBundle {
     return only
   }
 
-  /// The version that the bundle's property list names, and the list; nil where there is no list or it names none.
+  /// Returns the version that the bundle's property list names, and the name of the list; nil if there is no list or it
+  /// names no version.
   private func namedCurrentVersion(in shape: Shape) throws(ModelFileError) -> (name: String, list: String)? {
     let list: String
     switch shape.kind {
@@ -140,7 +141,7 @@ extension DataModelBundle {
     }
     let file = url.appending(path: list)
     guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-    // A compiled bundle of one model says nothing new, and may be of another tool whose list has a form of its own.
+    // In a compiled bundle with one model, the list is not needed, and other tools write it in other forms.
     if case .compiled = shape.kind, shape.versions.count == 1 { return nil }
     return try CurrentVersionList(file).versionName.map { (Self.withoutSuffix($0), list) }
   }
@@ -178,11 +179,11 @@ extension DataModelBundle {
 
 // MARK: CurrentVersionList
 
-/// The property list that says which version of a model is the current one: of a bundle of sources, or of a compiled one.
+/// The property list with the current version of a bundle, of sources or compiled.
 struct CurrentVersionList {
   private static let keys = ["_XCCurrentVersionName", "NSManagedObjectModel_CurrentVersionName"]
 
-  /// The name of the current version, or nil where the list names none.
+  /// The name of the current version; nil if the list does not contain one.
   let versionName: String?
 
   init(_ url: URL) throws(ModelFileError) {

@@ -119,7 +119,7 @@ struct ConvertCommand: ParsableCommand {
     if let losses = result.salvage { try tell(losses) }
   }
 
-  /// What was salvaged, and what was not; the status says whether anything was wrong.
+  /// Reports what was salvaged and what was lost. The exit status is 1 if anything was lost.
   private func tell(_ losses: SalvageReport) throws {
     if let report { try SalvageText.write(losses, to: report) }
     guard !losses.isComplete else { return }
@@ -139,7 +139,7 @@ struct ConvertCommand: ParsableCommand {
     )
   }
 
-  /// What the new store has not as the old one has it.
+  /// Returns notes about what differs in the new store.
   private func notes(_ result: Conversion.Result) -> [String] {
     let count = Quantity.text(result.lostTransactionCount, "transaction")
     let foreignCount = Quantity.text(result.foreignTransactionCount, "transaction")

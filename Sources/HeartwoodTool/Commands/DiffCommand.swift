@@ -99,7 +99,7 @@ struct DiffCommand: ParsableCommand {
   }
 }
 
-/// What the user says about which records are the same.
+/// The rule by which records of two stores are matched.
 struct RecordMatchRule: ExpressibleByArgument {
   static let reference = RecordMatchRule(matching: .reference)
 

@@ -4,8 +4,10 @@ import HeartwoodFormats
 import HeartwoodRecordText
 import HeartwoodStore
 
-/// Writes unless it is a dry run, as `migrate`, `convert` and `generate` do: a script that forgot to ask for writing would do nothing and end well.
-/// What was written by mistake is undone by the backup that is always made.
+/// The `edit` command.
+///
+/// Like `migrate`, `convert` and `generate`, it writes unless `--dry-run` is given: a script that omitted an option for
+/// writing would do nothing and succeed. A backup is made by default, with which an edit can be undone.
 struct EditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit",

@@ -111,14 +111,14 @@ struct FetchCommand: ParsableCommand {
     request.sortDescriptors =
       try sort.map { try ExpressionList.parts(of: $0).map(FetchSortDescriptor.init(argument:)) } ?? []
     request.propertiesToFetch = try read(select, "--select", namedColumns) ?? []
-    // Without --select these are the columns.
+    // Without --select, these are the columns.
     request.propertiesToGroupBy = try read(groupBy, "--group-by", select == nil ? namedColumns : columns) ?? []
     request.havingPredicate = try read(having, "--having") { try FetchPredicate(format: $0) }
     request.returnsDistinctResults = distinct
     return request
   }
 
-  /// What `text` says, or a mistake that names the option.
+  /// Parses an option. An error names the option.
   private func read<Value>(_ text: String?, _ option: String, _ parse: (String) throws -> Value) throws -> Value? {
     do {
       return try text.map(parse)
@@ -152,7 +152,7 @@ struct FetchCommand: ParsableCommand {
     }
   }
 
-  /// The one table, for a form that holds records of one entity only.
+  /// Returns the only table, for a format that holds records of one entity.
   private func only(_ tables: [NodeTable]) throws -> NodeTable {
     if let table = tables.first, tables.count == 1 { return table }
     throw ToolError(
@@ -162,7 +162,7 @@ struct FetchCommand: ParsableCommand {
 }
 
 extension FetchSortDescriptor {
-  /// `key`, `key:desc`, `key:desc:cd`: what is known stands behind colons.
+  /// Parses `key`, `key:desc` or `key:desc:cd`. Known words after colons are not part of the key.
   fileprivate init(argument: String) throws {
     self.init(argument)
     var hasOrder = false
@@ -177,7 +177,7 @@ extension FetchSortDescriptor {
         try Self.set(&hasComparison, argument)
         comparison =
           ending == "l" ? .localizedStandard : ending == "c" ? .caseInsensitive : .caseAndDiacriticInsensitive
-      // A colon may be that of a function.
+      // The colon may belong to a function.
       case _ where ending.contains(where: { !$0.isLetter }): return
       default:
         throw ValidationError(
@@ -197,9 +197,9 @@ extension FetchSortDescriptor {
   }
 }
 
-/// Expressions with commas between them.
+/// Expressions that are separated by commas.
 enum ExpressionList {
-  /// The expressions, without the blanks around each. A comma in brackets or quotation marks is part of one.
+  /// Returns the expressions without surrounding spaces. Commas within brackets or quotation marks do not separate.
   static func parts(of text: String) -> [String] {
     var parts = [""]
     var depth = 0

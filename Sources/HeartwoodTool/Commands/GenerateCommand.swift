@@ -102,7 +102,7 @@ struct GenerateCommand: ParsableCommand {
     }
   }
 
-  /// Whether it is a name in Swift, with modules before it or without.
+  /// Returns whether a text is a Swift name, with or without modules.
   private static func isName(_ text: String) -> Bool {
     text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { part in
       !(part.first?.isNumber ?? true) && part.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
@@ -129,7 +129,7 @@ struct GenerateCommand: ParsableCommand {
     )
   }
 
-  /// What a model is called: as its bundle, where the path leads to a file in that.
+  /// Returns the name of a model. If the path refers to a file in a bundle, it is the name of the bundle.
   private static func name(ofModelAt url: URL) -> String {
     let folder = url.absoluteURL.deletingLastPathComponent()
     let isInBundle = url.pathExtension.isEmpty && folder.pathExtension == "xcdatamodel"

@@ -120,7 +120,7 @@ struct HistoryCommand: ParsableCommand {
   }
 }
 
-/// A day, which begins at midnight UTC, or a point in time, as ISO 8601.
+/// A day, from midnight UTC, or a point in time, as ISO 8601.
 struct PurgeDate: ExpressibleByArgument {
   let date: Date
 
@@ -135,14 +135,15 @@ struct PurgeDate: ExpressibleByArgument {
   private static let dayLength = 10
   private static let day = Date.ISO8601FormatStyle.iso8601.year().month().day()
 
-  /// Whether all of it is a day, or a time with its offset from UTC: the styles pass over what stands behind.
+  /// Returns whether the whole text is a day, or a time with its offset from UTC. The format styles ignore the rest of
+  /// a text.
   private static func hasForm(_ text: String) -> Bool {
     text.wholeMatch(of: /\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(Z|[+-]\d\d:?\d\d))?/) != nil
   }
 
-  /// Whether it is in the calendar and on the clock: the styles take the 30th of February for a day in March.
+  /// Returns whether the date and the time exist. The format styles accept February 30 as a day in March.
   private static func exists(_ text: String, _ style: Date.ISO8601FormatStyle) -> Bool {
-    // Without the offset from UTC, what is there is written as it was read.
+    // Without the offset from UTC, a valid text is formatted as it was parsed.
     let local = text.utf8.count == dayLength ? text : text.prefix(19) + "Z"
     return (try? style.parse(local)).map(style.format) == local
   }

@@ -133,7 +133,7 @@ struct MigrateCommand: ParsableCommand {
     throw ExitCode.failure
   }
 
-  /// What the other file has not as the old one has it.
+  /// Returns notes about what differs in the other file.
   private func notes(_ result: StoreMigrationRun.Result?) -> [String] {
     guard let result else { return [] }
     return [
@@ -147,7 +147,7 @@ struct MigrateCommand: ParsableCommand {
     try StandardOutput.report(report, of: "The store was migrated", at: output ?? store)
   }
 
-  /// Whether a migration leaves no record, and nothing keeps those that there were.
+  /// Returns whether a migration leaves no records, and nothing keeps the old ones.
   func empties(_ report: MigrationReport) -> Bool {
     !backup && output == nil && report.sourceCount > 0 && report.destinationCount == 0
   }

@@ -4,7 +4,7 @@ import HeartwoodRecordText
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// The command under which all are that look at models.
+/// The `model` command, whose subcommands work on models.
 struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "model",
@@ -176,7 +176,7 @@ struct ModelDiffCommand: ParsableCommand {
   func run() throws {
     let old = try ModelArguments.load(first, version: modelVersion)
     let new = try ModelArguments.load(second, version: secondModelVersion)
-    // What is not read of a model is not compared.
+    // What a model does not represent is not compared.
     old.tellNotes()
     if new.notes != old.notes { new.tellNotes() }
     let report = ModelDifferenceReport(ModelDifferences(from: old.model, to: new.model))

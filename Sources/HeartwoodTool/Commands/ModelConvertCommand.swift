@@ -34,11 +34,11 @@ struct ModelConvertCommand: ParsableCommand {
 
 // MARK: ModelOutput
 
-/// The file or folder that a model is written to, whose name tells the form.
+/// The file or folder to which a model is written. Its name determines the form.
 struct ModelOutput {
   let destination: String
   let replaces: Bool
-  /// What the model is read from, which is never replaced.
+  /// The file or folder from which the model is read. It is never replaced.
   let source: String
 
   func write(_ located: LocatedModel) throws {
@@ -59,7 +59,7 @@ struct ModelOutput {
     }
   }
 
-  /// Refuses to replace the model itself, other versions, and, without `--force`, anything.
+  /// Refuses to replace the source, a bundle with other versions, or, without `--force`, anything.
   private func checkPlace(_ url: URL) throws {
     let folder = url.deletingLastPathComponent()
     guard FileManager.default.fileExists(atPath: folder.path) else {
@@ -82,7 +82,7 @@ struct ModelOutput {
     }
   }
 
-  /// Refuses each place that is written where the model lies there, under whatever name.
+  /// Refuses a destination that would overwrite the source, also if a link refers to it.
   private func checkIsNotSource(_ url: URL) throws {
     let fileSystem = POSIXFileSystem()
     let version = url.appending(path: Self.versionName(inBundleAt: url))
@@ -93,7 +93,7 @@ struct ModelOutput {
     }
   }
 
-  /// The version in a bundle that has one: it is called as the bundle.
+  /// Returns the name of the version in a new bundle, which is the name of the bundle.
   private static func versionName(inBundleAt url: URL) -> String {
     "\(url.deletingPathExtension().lastPathComponent).xcdatamodel"
   }

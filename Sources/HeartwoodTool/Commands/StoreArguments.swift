@@ -25,9 +25,9 @@ struct StoreArguments: ParsableArguments {
 
 // MARK: TypeName
 
-/// The names of types of stores in arguments.
+/// The names of store types in arguments.
 enum TypeName {
-  /// Refuses a name that no type has; nil is none.
+  /// Refuses an unknown type. Nil stands for no type.
   static func check(_ name: String?, _ option: String) throws {
     guard let name else { return }
     do {

@@ -51,7 +51,7 @@ struct VerifyCommand: ParsableCommand {
 
   private func check(_ engine: any StoreEngine) throws -> VerificationReport {
     let limit = Self.findingLimit
-    // One more than is shown tells whether there are more.
+    // One more than is shown, to find out whether there are more.
     let faults = try engine.fileFaults(limit: limit + 1).map { VerificationReport.Finding($0) }
     let isIncomplete = faults.count > limit
     do {
@@ -70,7 +70,7 @@ struct VerifyCommand: ParsableCommand {
         isIncomplete: isIncomplete
       )
     } catch let error as PersistenceError where !faults.isEmpty {
-      // The first of all, since the others tell why.
+      // The error comes first, since the faults explain it.
       var placeless = error
       placeless.context = PersistenceError.Context()
       let findings = [VerificationReport.Finding(Wording().text(placeless))] + faults
@@ -84,7 +84,8 @@ struct VerifyCommand: ParsableCommand {
     }
   }
 
-  /// The records, to be held against the model; nil if one of them cannot be read. A missing file costs only the value that it has.
+  /// Returns the records, to be validated; nil if a record cannot be read. If only a file of external data is missing,
+  /// the value is left out.
   private func contents(_ engine: any StoreEngine, hasUnreadable: Bool) throws -> StoreContents? {
     do {
       return try engine.contents(withUnreadable: true)
@@ -135,15 +136,15 @@ struct InfoCommand: ParsableCommand {
     return try StoreReport(opened)
   }
 
-  /// Whether the file holds no model, or one that cannot be read.
+  /// Returns whether the file contains no model, or one that cannot be read.
   private static func lacksModel(_ error: PersistenceError) -> Bool {
     error.code == .modelMissing || error.code == .fileMalformed
   }
 
-  /// What the file tells by itself, with a note why there is no model.
+  /// Returns the information in the file itself, and writes a note that says why there is no model.
   private func report(withoutModel error: PersistenceError) throws -> StoreReport {
     let report: StoreReport?
-    // A file that is damaged elsewhere, too, is reported by the error that came first.
+    // If the file is damaged elsewhere, too, the first error is reported.
     do { report = try StoreReport(withoutModel: arguments.source) } catch _ { throw error }
     guard let report else { throw error }
     let note = "\(arguments.store): \(error.message) What the file tells by itself follows."

@@ -5,8 +5,8 @@ import HeartwoodGeneration
 import HeartwoodModel
 import HeartwoodStore
 
-/// Errors of the library in words for the users of the tool: options and commands in place of names of the library, and files as the arguments
-/// name them.
+/// Describes errors of the framework to users of the tool: with options and commands in place of Swift names, and with
+/// paths as in the arguments.
 struct Wording {
   private let paths: GivenPaths
   private let command: String?
@@ -29,7 +29,8 @@ struct Wording {
     }
   }
 
-  /// A predicate's places for arguments and its variables have no values here: all there is of it is its text.
+  /// Returns the text of an error in a predicate. Placeholders and variables cannot have values here, so the value has
+  /// to be written into the predicate.
   private func text(_ error: FetchPredicateError) -> String {
     let isOfValue = [.unboundVariable, .argument].contains(error.kind) && error.recovery != nil
     return isOfValue ? error.text(recovery: "Write the value in its place.") : error.description
@@ -42,10 +43,10 @@ struct Wording {
   }
 }
 
-// MARK: What to do
+// MARK: Recovery
 
 extension Wording {
-  /// What to do, in place of the library's text; nil if that is good for users of the tool, too.
+  /// Returns what to do, in place of the framework's text; nil if that is suitable for users of the tool, too.
   func recovery(_ recovery: PersistenceError.Recovery) -> String? {
     let list = recovery.names.joined(separator: ", ")
     return switch recovery.kind {
@@ -82,7 +83,7 @@ extension Wording {
     }
   }
 
-  /// What is printed has not been migrated.
+  /// What would be printed has not been migrated, so printing is not suggested for a migration.
   private func otherType(orPrinting records: String) -> String {
     let isMigration = command == MigrateCommand.configuration.commandName
     return "Choose another type of store" + (isMigration ? "." : ", or print \(records).")

@@ -3,14 +3,14 @@ import HeartwoodFoundation
 import HeartwoodSQLite
 import HeartwoodStore
 
-/// Writes a store as one of a model in which all to-many relationships have an inverse.
+/// Writes a store with a model in which all to-many relationships have an inverse.
 ///
-/// The records go through a binary file of the model that they were read with, so that any source will do: also one whose model was made of its
-/// records, or that is no file.
+/// The records are first written to a binary file with the model of the source. So any source is possible, even one
+/// whose model is inferred, or one that is not a file.
 struct InverseAddition {
   let conversion: Conversion
 
-  /// Nil if all to-many relationships have an inverse already.
+  /// Returns nil if all to-many relationships have an inverse already.
   func run(_ type: StoreType) throws -> Conversion.Result? {
     let opened = try conversion.source.open()
     let (model, added) = try opened.model.model.addingInverses()

@@ -99,7 +99,7 @@ public struct CodeGenerator: Sendable {
     if Self.usedTypes.contains(typeName) {
       throw GenerationError(
         description:
-          "The classes of the model \(modelName) need a type called \(typeName), which is one of Heartwood's. Call the model otherwise."
+          "The classes of the model \(modelName) need a type called \(typeName), which is one of Heartwood's. Give the model another name."
       )
     }
     let usedTypes = Self.usedTypes.union(classes.flatMap(\.attributeTypes))

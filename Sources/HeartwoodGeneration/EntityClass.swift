@@ -26,7 +26,7 @@ struct EntityClass {
     guard className.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else {
       throw GenerationError(
         description:
-          "The entity \(entity.name) has the class “\(className)”, which is no name of a class. Give it another."
+          "The entity \(entity.name) has the class “\(className)”, which is not a class name. Give it another."
       )
     }
   }

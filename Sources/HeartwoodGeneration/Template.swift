@@ -56,7 +56,7 @@ public struct Template: Sendable {
       case .text(let part): text += part
       case .value(let name, let line):
         guard case .text(let value) = try find(name, scopes, line) else {
-          throw TemplateError(line: line, message: "“\(name)” is no text. Use it as a section.")
+          throw TemplateError(line: line, message: "“\(name)” is not text. Use it as a section.")
         }
         text += value
       case .section(let name, let isInverted, let inner, let line):

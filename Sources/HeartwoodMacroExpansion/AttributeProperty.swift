@@ -28,7 +28,7 @@ struct AttributeProperty {
     guard isTransformed, !isOptional else { return }
     throw MacroFault(
       "transformerOfValue",
-      "What a transformer makes may be nothing, so the property's type is optional.",
+      "A transformer may return nil, so the property's type must be optional.",
       at: variable.writtenType,
       mends: [variable.makingTypeOptional]
     )
@@ -37,7 +37,10 @@ struct AttributeProperty {
   private func checkInitialValue() throws(MacroFault) {
     guard let value = variable.initialValue else { return }
     if isDerived {
-      throw variable.faultOfInitialValue("derivedDefault", "The value is computed, so the property has no initial one.")
+      throw variable.faultOfInitialValue(
+        "derivedDefault",
+        "The value is computed, so the property cannot have an initial one."
+      )
     }
     if isTransformed {
       throw variable.faultOfInitialValue(

@@ -38,7 +38,7 @@ struct EntityClass {
     guard let declaration = declaration.as(ClassDeclSyntax.self) else {
       throw MacroFault(
         "notAClass",
-        "@Entity is for classes: objects of the graph are of subclasses of ManagedObject.",
+        "@Entity is for classes: objects of the graph belong to subclasses of ManagedObject.",
         at: macro
       )
     }
@@ -46,7 +46,7 @@ struct EntityClass {
     arguments = MacroArguments(macro)
     guard Self.hasSuperclass(declaration) else { throw Self.missingSuperclass(declaration) }
     if let name = arguments.unlabeled.first, !name.isPlainText {
-      throw MacroFault("computedName", "The entity's name is a literal, without anything put in.", at: name)
+      throw MacroFault("computedName", "The entity's name must be a literal without interpolations.", at: name)
     }
     for member in declaration.memberBlock.members { try Self.checkCondition(member.decl) }
     properties = PropertyReader.properties(among: declaration.memberBlock.members)
@@ -79,9 +79,9 @@ struct EntityClass {
     }
     return MacroFault(
       "missingSuperclass",
-      "The class of an entity inherits from ManagedObject, or from the class of another entity.",
+      "The class of an entity must inherit from ManagedObject, or from the class of another entity.",
       at: declaration.name,
-      mends: [.init("Let it inherit from 'ManagedObject'", replacing: declaration, by: subclass)]
+      mends: [.init("Inherit from 'ManagedObject'", replacing: declaration, by: subclass)]
     )
   }
 

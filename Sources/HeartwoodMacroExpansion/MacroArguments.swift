@@ -38,7 +38,7 @@ struct MacroArguments {
       if let access = argument.as(MemberAccessExprSyntax.self), access.base == nil { continue }
       throw MacroFault(
         "computedOption",
-        "A macro sees only what is written: write the option as .name.",
+        "A macro sees only the source text: write the option as .name.",
         at: argument
       )
     }

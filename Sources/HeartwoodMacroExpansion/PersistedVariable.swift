@@ -103,7 +103,7 @@ extension PersistedVariable {
     )
     return MacroFault(
       "constant",
-      "A property in the graph can change: it is a var.",
+      "A property in the graph can change: it must be a var.",
       at: specifier,
       mends: [.init("Replace 'let' by 'var'", replacing: specifier, by: mended)]
     )
@@ -121,7 +121,7 @@ extension PersistedVariable {
     bare.leadingTrivia = variable.leadingTrivia
     throw MacroFault(
       "computed",
-      "The macro writes the accessors, so the property has none of its own. Override willSave() or didSave() to follow changes.",
+      "The macro writes the accessors, so the property cannot have its own. Override willSave() or didSave() to follow changes.",
       at: accessors,
       mends: [
         .init("Remove '@\(macro.attributeName.trimmedDescription)'", replacing: variable, by: bare)
@@ -140,7 +140,7 @@ extension PersistedVariable {
     )
     return MacroFault(
       "missingType",
-      "A macro sees only what is written: write the property's type.",
+      "A macro sees only the source text: write the property's type.",
       at: binding.pattern,
       mends: [.init("Add the type", replacing: binding, by: typed)]
     )

@@ -25,7 +25,7 @@ struct RelationshipProperty {
     } else {
       throw MacroFault(
         "requiredObject",
-        "A relationship leads nowhere until it is set: its type is optional, or a RelatedSet or RelatedList. Write .required where no "
+        "A relationship is empty until it is set: its type must be optional, or a RelatedSet or RelatedList. Write .required if no "
           + "object may be saved without it.",
         at: variable.writtenType,
         mends: [variable.makingTypeOptional]
@@ -80,7 +80,7 @@ struct RelationshipProperty {
     if !isEmpty {
       throw variable.faultOfInitialValue(
         "relationshipDefault",
-        "A new object's relationships lead nowhere. Set the relationship in awakeFromInsert()."
+        "A new object's relationships are empty. Set the relationship in awakeFromInsert()."
       )
     }
   }

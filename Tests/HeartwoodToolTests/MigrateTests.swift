@@ -84,7 +84,7 @@ import Testing
     let line = "heartwood migrate todo.sqlite --to-model New.xcdatamodel --output"
     let slow = try heartwood.shell("\(line) slow.sqlite --through-memory")
     #expect(
-      slow.text.hasSuffix("slow.sqlite: migrated, 6 records, 1 step, inferred, through memory: that was asked for\n")
+      slow.text.hasSuffix("slow.sqlite: migrated, 6 records, 1 step, inferred, through memory: that was requested\n")
     )
     let before = try folder.data("todo.sqlite")
     let dry = try heartwood.shell("\(line) quick.sqlite --dry-run")

@@ -147,7 +147,7 @@ import Testing
     let outcome = try heartwood("model", "show", "Bad.xcdatamodel")
     #expect(outcome.status == 1)
     #expect(
-      outcome.errors.contains("Check that it is there and its permissions. (Is a directory)"),
+      outcome.errors.contains("Check that it exists, and its permissions. (Is a directory)"),
       "\(outcome.errors)"
     )
   }

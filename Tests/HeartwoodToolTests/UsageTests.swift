@@ -181,7 +181,7 @@ import Testing
     ("fetch todo.csv ToDo --where 'memo == $x'", "Write the value in its place."),
     ("history todo.heartwood", "What an application saves with the option tracksPersistentHistory is kept."),
     ("dump todo.heartwood --model N.xcdatamodel", "heartwood migrate"), ("info N", "--type"),
-    ("model show N", "It is no model."),
+    ("model show N", "It is not a model."),
     ("convert todo.csv out --to InMemory", "has no file. Choose another type of store"),
     ("convert library.heartwood out.csv", "with heartwood dump --entity NAME --format csv."),
     ("convert noted.plist out.csv", "or print the records alone with heartwood dump --format csv."),

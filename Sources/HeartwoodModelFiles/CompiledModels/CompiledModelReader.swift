@@ -22,7 +22,7 @@ struct CompiledModelReader {
   static func read(_ bytes: [UInt8]) throws(ArchiveError) -> Contents {
     let archive = try KeyedArchive(bytes)
     guard let model = archive.root, model.className == modelClass, let entities = model["NSEntities"] else {
-      throw ArchiveError(message: "The archive is of something else than a model.")
+      throw ArchiveError(message: "The archive does not contain a model.")
     }
     var reader = CompiledModelReader()
     let identifiers = (model["NSVersionIdentifiers"]?.items ?? []).compactMap(\.string).filter { !$0.isEmpty }.sorted()
@@ -34,7 +34,7 @@ struct CompiledModelReader {
     )
     guard !archive.isExhausted else {
       throw ArchiveError(
-        message: "The objects lead to one another too many times. This is no model that a compiler made."
+        message: "The objects refer to one another too many times. This is not a model that a compiler made."
       )
     }
     return Contents(root: root, versionIdentifiers: identifiers, notes: reader.notes)
@@ -163,7 +163,7 @@ extension CompiledModelReader {
   mutating func fetchRequest(_ request: ArchiveNode, name: String, entity: String?) -> XMLElement? {
     let predicate = request["NSPredicate"].map(ArchivedPredicate.predicate)
     if case .some(.none) = predicate {
-      note("The fetch request “\(name)” is not represented in the model: its predicate is none that is known.")
+      note("The fetch request “\(name)” is not represented in the model: its predicate is not known.")
       return nil
     }
     if let flags = request["NSFetchRequestFlags"]?.integer, flags != CompiledModelFlag.usualFetchRequest {

@@ -21,7 +21,7 @@ struct LegacyModelReader {
     let archive = try KeyedArchive(bytes)
     guard let model = archive.root, model.className == modelClass,
       let entities = model["_xd_rootPackage"]?["XDBucketForClassesstorage"]
-    else { throw ArchiveError(message: "The archive is of something else than a model.") }
+    else { throw ArchiveError(message: "The archive does not contain a model.") }
     let members = entities.members.sorted { $0.key < $1.key }
     var reader = LegacyModelReader()
     let root = XMLElement(
@@ -36,7 +36,9 @@ struct LegacyModelReader {
       reader.notes.append("The configuration “\(configuration.key)” is not represented in the model.")
     }
     guard !archive.isExhausted else {
-      throw ArchiveError(message: "The objects lead to one another too many times. This is no model that Xcode made.")
+      throw ArchiveError(
+        message: "The objects refer to one another too many times. This is not a model that Xcode made."
+      )
     }
     return (root, reader.notes)
   }

@@ -70,7 +70,7 @@ extension DataModelBundle {
   }
 
   private func shape() throws(ModelFileError) -> Shape {
-    guard url.isFileURL else { throw error("This is no URL of a file. Give a path.") }
+    guard url.isFileURL else { throw error("This is not a URL of a file. Give a path.") }
     var isFolder = false
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
       throw error("There is no such file or folder.")
@@ -86,7 +86,7 @@ extension DataModelBundle {
     }
     let name = url.lastPathComponent
     if name.hasSuffix(Self.optimizedSuffix) {
-      throw error("This is a compiled model in the form of one machine. Give the .mom that lies beside it.")
+      throw error("This is an optimized compiled model, which cannot be read. Give the .mom beside it.")
     }
     if name.hasSuffix(Self.compiledSuffix) { return model(url, .compiled, called: name) }
     let form = name == Self.elementsName ? DataModelLocation.Form.elements : .contents
@@ -119,7 +119,7 @@ extension DataModelBundle {
   private func currentVersion(in shape: Shape) throws(ModelFileError) -> String {
     if let (name, list) = try namedCurrentVersion(in: shape) {
       guard shape.versions.contains(name) else {
-        throw error("\(list) names the version “\(name)”, which is not there. Add it, or name another.")
+        throw error("\(list) names the version “\(name)”, which does not exist. Add it, or name another.")
       }
       return name
     }
@@ -171,7 +171,7 @@ extension DataModelBundle {
     } catch {
       throw ModelFileError(
         file: file.path,
-        "The file cannot be read. Check that it is there and its permissions. (\(SystemReason.text(of: error)))"
+        "The file cannot be read. Check that it exists, and its permissions. (\(SystemReason.text(of: error)))"
       )
     }
   }
@@ -195,14 +195,14 @@ struct CurrentVersionList {
       throw ModelFileError(file: url.path, error, "The list of versions")
     }
     guard case .dictionary(let members) = list else {
-      throw ModelFileError(file: url.path, "This is no property list with a dictionary in it.")
+      throw ModelFileError(file: url.path, "This is not a property list with a dictionary in it.")
     }
     guard let value = Self.keys.compactMap({ members[$0] }).first else {
       versionName = nil
       return
     }
     guard case .string(let name) = value else {
-      throw ModelFileError(file: url.path, "The name of the current version is no string.")
+      throw ModelFileError(file: url.path, "The name of the current version is not a string.")
     }
     versionName = name
   }

@@ -178,7 +178,7 @@ extension DataModelReader {
   }
 
   private mutating func noteRule(_ name: String, of element: DataModelElement, _ reason: String) {
-    note("“\(name)” of “\(element.text("name") ?? "")” \(reason): values are not held to it.", element)
+    note("“\(name)” of “\(element.text("name") ?? "")” \(reason): values are not checked against it.", element)
   }
 
   private mutating func pattern(of element: DataModelElement) -> String? {
@@ -199,14 +199,14 @@ extension DataModelReader {
     if case .integer(let number)? = Self.number(text, .integer64), number >= 0, let length = Int(exactly: number) {
       return length
     }
-    noteRule(name, of: element, "is no length")
+    noteRule(name, of: element, "is not a length")
     return nil
   }
 
   private mutating func bound(_ name: String, of element: DataModelElement, _ type: AttributeType) -> PropertyValue {
     guard let text = element.filledText(name) else { return .null }
     if let value = Self.number(text, type), !value.isNaN { return value }
-    noteRule(name, of: element, "is no value of the type \(type.dataModelName)")
+    noteRule(name, of: element, "is not a value of the type \(type.dataModelName)")
     return .null
   }
 
@@ -219,7 +219,7 @@ extension DataModelReader {
       return .null
     }
     if let value = PropertyValue(text: text, type: .date), !value.isNaN { return value }
-    noteRule(name, of: element, "is no number of seconds")
+    noteRule(name, of: element, "is not a number of seconds")
     return .null
   }
 }

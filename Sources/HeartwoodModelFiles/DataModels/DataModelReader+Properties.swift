@@ -46,7 +46,7 @@ extension DataModelReader {
     if let type = AttributeType(dataModelName: name) { return type }
     if try element.flag("transient") {
       note(
-        "The type “\(name)” of “\(element.text("name") ?? "")” is not known. It is transient, and taken as one without a type.",
+        "The type “\(name)” of “\(element.text("name") ?? "")” is not known. It is transient, and treated as an attribute without a type.",
         element
       )
       return .undefined
@@ -62,7 +62,7 @@ extension DataModelReader {
     } catch {
       let name = element.text("name") ?? ""
       note(
-        "The expression of the derived attribute “\(name)” cannot be read, so that its values stay as they are. \(error)",
+        "The expression of the derived attribute “\(name)” cannot be read, so its values stay as they are. \(error)",
         element
       )
       return nil
@@ -162,12 +162,12 @@ extension DataModelReader {
       throw composite.attribute.error("The composite “\(typeName)” does not exist. Add it, or correct the name.")
     }
     guard path.count < Self.deepestNesting else {
-      throw type.error("The composite “\(typeName)” has too many parts, or is a part of itself. Take some away.")
+      throw type.error("The composite “\(typeName)” has too many parts, or is a part of itself. Remove some.")
     }
     for part in type.children("attribute") {
       composite.partCount += 1
       guard composite.partCount <= Self.mostParts else {
-        throw composite.attribute.error("The attribute has more than \(Self.mostParts) parts. Take some away.")
+        throw composite.attribute.error("The attribute has more than \(Self.mostParts) parts. Remove some.")
       }
       let partPath = path + [try part.requiredText("name")]
       if part.text("attributeType") == "Composite" {
@@ -215,7 +215,7 @@ extension DataModelReader {
     case .string: return element.text("defaultValueString").map(PropertyValue.string) ?? .null
     case .binary, .transformable:
       if element.filledText("defaultValueString") != nil {
-        note("The default value of “\(element.text("name") ?? "")”, which is no text, is not represented.", element)
+        note("The default value of “\(element.text("name") ?? "")”, which is not text, is not represented.", element)
       }
       return .null
     case .undefined:
@@ -232,7 +232,7 @@ extension DataModelReader {
     if let value = type == .boolean ? Self.boolean(text) : PropertyValue(text: text, type: type) { return value }
     let subject = "The default value of “\(element.text("name") ?? "")”, “\(text.prefix(100))”,"
     guard let value = Self.value(of: text, spelt: type) else {
-      note("\(subject) is no value of the type \(type.dataModelName): new objects begin without one.", element)
+      note("\(subject) is not a value of the type \(type.dataModelName): new objects begin without one.", element)
       return .null
     }
     let meaning = if case .boolean(let flag) = value { flag ? "YES" : "NO" } else { value.text(of: type) ?? "" }
@@ -289,7 +289,7 @@ extension DataModelReader {
     let name = element.text("name") ?? ""
     if let text = element.filledText("defaultDateTimeInterval") {
       if let value = PropertyValue(text: text, type: .date) { return value }
-      note("The default date of “\(name)” is no number of seconds: new objects begin without one.", element)
+      note("The default date of “\(name)” is not a number of seconds: new objects begin without one.", element)
       return .null
     }
     guard let text = element.filledText("defaultValueString") else { return .null }

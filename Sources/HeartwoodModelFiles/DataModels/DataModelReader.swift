@@ -29,7 +29,7 @@ struct DataModelReader {
   private mutating func read(_ root: XMLElement) throws(ModelFileError) -> DataModelSource {
     let model = DataModelElement(xml: root, file: file)
     guard root.name == "model" else {
-      throw model.error("The outermost element is “\(root.name)”, not “model”. This is no model file.")
+      throw model.error("The outermost element is “\(root.name)”, not “model”. This is not a model file.")
     }
     source.versionIdentifiers = model.filledText("userDefinedModelVersionIdentifier").map { [$0] } ?? []
     composites = Dictionary(
@@ -75,7 +75,7 @@ struct DataModelReader {
       let entity = source.entities[place.entity]
       let names = entity.uniquenessConstraints[place.index].joined(separator: ", ")
       let message =
-        "The uniqueness constraint “\(names)” of “\(entity.name)” names what no store holds unique, and is not enforced."
+        "The uniqueness constraint “\(names)” of “\(entity.name)” names attributes that no store keeps unique, and is not enforced."
       source.notes.append(
         DataModelFile.Note(line: source.entityLines[place.entity].uniquenessConstraints[place.index], message: message)
       )
@@ -88,7 +88,8 @@ struct DataModelReader {
     for place in source.entities.markOneSidedInverses() {
       let name = source.entities[place.entity].name + "." + source.entities[place.entity].properties[place.index].name
       let line = source.entityLines[place.entity].properties[place.index]
-      let message = "The inverse of “\(name)” has another inverse, so that the relationship is taken as one without."
+      let message =
+        "The inverse of “\(name)” has another inverse, so the relationship is treated as one without an inverse."
       source.notes.append(DataModelFile.Note(line: line, message: message))
     }
   }
@@ -282,7 +283,7 @@ struct DataModelElement {
 
   func number(_ attribute: String) throws(ModelFileError) -> Int? {
     guard let text = text(attribute) else { return nil }
-    guard let number = Int(text) else { throw error("“\(attribute)” is no whole number. Write one.") }
+    guard let number = Int(text) else { throw error("“\(attribute)” is not a whole number. Write one.") }
     return number
   }
 

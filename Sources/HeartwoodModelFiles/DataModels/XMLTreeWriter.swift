@@ -16,7 +16,7 @@ struct XMLTreeWriter {
     var writer = XMLTreeWriter()
     writer.write(root, depth: 0)
     if let gap = writer.gap {
-      throw ModelFileError(file: file, "XML cannot hold a control character that is in \(gap). Take it out.")
+      throw ModelFileError(file: file, "XML cannot contain the control character that is in \(gap). Remove it.")
     }
     return writer.text
   }

@@ -24,12 +24,12 @@ struct CompiledMappingReader {
   init(_ bytes: [UInt8]) throws(ArchiveError) {
     let archive = try KeyedArchive(bytes)
     guard let model = archive.root, model.className == Self.modelClass, let mappings = model["NSEntityMappings"] else {
-      throw ArchiveError(message: "The archive is of something else than a mapping model.")
+      throw ArchiveError(message: "The archive does not contain a mapping model.")
     }
     entityMappings = mappings.items.map { entityMapping($0) }
     guard !archive.isExhausted else {
       throw ArchiveError(
-        message: "The objects lead to one another too many times. This is no mapping model that a compiler made."
+        message: "The objects refer to one another too many times. This is not a mapping model that a compiler made."
       )
     }
   }

@@ -75,8 +75,8 @@ public struct MappingModelFile: Sendable {
     guard notes.isEmpty else {
       throw ModelFileError(
         file: url.path,
-        "The mapping model cannot be followed, because it says what is not represented here: \(notes.joined(separator: "; ")). Nothing was migrated: a "
-          + "part of it would be lost. Change it, or write it in code as a MappingModel."
+        "The mapping model cannot be followed, because a part of it is not represented here: \(notes.joined(separator: "; ")). Nothing was migrated: that "
+          + "part would be lost. Change it, or write it in code as a MappingModel."
       )
     }
     let mapping = MappingModel(entityMappings: drafts.map { $0.completed(source, destination) })

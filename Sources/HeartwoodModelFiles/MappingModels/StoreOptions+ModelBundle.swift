@@ -71,9 +71,9 @@ extension MappingModelFile {
     guard let destination = places[1] else { return .elsewhere }
     guard let source = places[0] else {
       return .unknown(
-        "The mapping model \(url.path) leads from the version “\(sourceVersion ?? "")” to “\(destinationVersion ?? "")”, and the bundle has no "
-          + "version “\(sourceVersion ?? "")”. The store is of none of the bundle's versions, so it may be of that one. Put the version into "
-          + "the bundle, give the mapping model itself (the option mappingModels, or heartwood migrate --mapping), or move it away if it is of other stores."
+        "The mapping model \(url.path) migrates from the version “\(sourceVersion ?? "")” to “\(destinationVersion ?? "")”, and the bundle has no "
+          + "version “\(sourceVersion ?? "")”. The store is of none of the bundle's versions, so it may be of that version. Put the version into "
+          + "the bundle, give the mapping model itself (the option mappingModels, or heartwood migrate --mapping), or move it away if it is for other stores."
       )
     }
     return .between(try mappingModel(forSourceModel: source, destinationModel: destination))
@@ -106,7 +106,7 @@ extension MappingModelFile {
       )
     }
     return .unknown(
-      "The mapping model \(url.path) does not name its versions, and fits none of those in the bundle. Move it away if it is of another model."
+      "The mapping model \(url.path) does not name its versions, and fits none of those in the bundle. Move it away if it is for another model."
     )
   }
 
@@ -135,7 +135,7 @@ extension MappingModelFile {
     } catch {
       throw ModelFileError(
         file: folder.path,
-        "The folder cannot be read, so nobody knows which mapping models are in it. Give it permissions to be read. \(error)"
+        "The folder cannot be read, so it is not known which mapping models are in it. Make it readable. \(error)"
       )
     }
   }

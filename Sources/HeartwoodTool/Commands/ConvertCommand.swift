@@ -35,7 +35,7 @@ struct ConvertCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The store to read: a file, or the URL of a store that is no file.", completion: .file())
+  @Argument(help: "The store to read: a file, or the URL of a store that is not a file.", completion: .file())
   var source: String
 
   @Argument(
@@ -86,7 +86,7 @@ struct ConvertCommand: ParsableCommand {
     try TypeName.check(from, "--from")
     try TypeName.check(to, "--to")
     guard destination != "-" else {
-      throw ValidationError("“-” is no name of a file. heartwood dump writes records to standard output.")
+      throw ValidationError("“-” is not a file name. heartwood dump writes records to standard output.")
     }
     if keepReferences != nil, salvage {
       throw ValidationError("--salvage makes nothing up: keep the references when the rescued store is converted.")

@@ -26,7 +26,7 @@ struct DiffCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The first store: a file, or the URL of a store that is no file.", completion: .file())
+  @Argument(help: "The first store: a file, or the URL of a store that is not a file.", completion: .file())
   var first: String
 
   @Argument(help: "The second store, likewise.", completion: .file())

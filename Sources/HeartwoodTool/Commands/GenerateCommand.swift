@@ -91,14 +91,14 @@ struct GenerateCommand: ParsableCommand {
     guard !printTemplates else { return }
     if model == nil { throw ValidationError("Missing expected argument '<model>'.") }
     if (output == nil) == (outputFile == nil) { throw ValidationError("Give either --output or --output-file.") }
-    if output == "-" || outputFile == "-" { throw ValidationError("“-” is no name: classes are written to files.") }
+    if output == "-" || outputFile == "-" { throw ValidationError("“-” is not a name: classes are written to files.") }
     if let humanTemplate, machineOnly || outputFile != nil {
       throw ValidationError(
         "--human-template is for human files, and \(machineOnly ? "--machine-only" : "--output-file") makes none: leave \(humanTemplate) out."
       )
     }
     for name in [baseClass] + imports where !Self.isName(name) {
-      throw ValidationError("“\(name)” is no name of a class or a module.")
+      throw ValidationError("“\(name)” is not the name of a class or a module.")
     }
   }
 

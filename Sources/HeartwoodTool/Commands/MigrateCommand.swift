@@ -41,7 +41,7 @@ struct MigrateCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The store: a file, or the URL of a store that is no file.", completion: .file())
+  @Argument(help: "The store: a file, or the URL of a store that is not a file.", completion: .file())
   var store: String
 
   @Option(help: "The model to migrate to, or a bundle with all its versions.", completion: .file())
@@ -107,7 +107,7 @@ struct MigrateCommand: ParsableCommand {
   func validate() throws {
     try TypeName.check(from, "--from")
     try TypeName.check(to, "--to")
-    if output == "-" { throw ValidationError("“-” is no name of a file.") }
+    if output == "-" { throw ValidationError("“-” is not a file name.") }
     if backup, output != nil { throw ValidationError("With --output the old file stays; leave out --backup.") }
     if to != nil || force, output == nil { throw ValidationError("--to and --force are about the file of --output.") }
   }

@@ -5,7 +5,7 @@ import HeartwoodStore
 
 /// The arguments of a command that reads one store.
 struct StoreArguments: ParsableArguments {
-  @Argument(help: "The store: a file, or the URL of a store that is no file.", completion: .file())
+  @Argument(help: "The store: a file, or the URL of a store that is not a file.", completion: .file())
   var store: String
 
   @Option(help: ModelLocator.help, completion: .file())

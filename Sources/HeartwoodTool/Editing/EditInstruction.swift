@@ -272,7 +272,7 @@ extension EditPlace {
     let (name, reference) = try parts(of: text, option)
     let entities = store.entities.filter { $0.isKind(of: entity) && !$0.isAbstract && (name ?? $0.name) == $0.name }
     guard !entities.isEmpty else {
-      throw ToolError("\(option): \(DisplayText.safe(name ?? "")) is no entity whose records can be here.")
+      throw ToolError("\(option): \(DisplayText.safe(name ?? "")) is not an entity whose records can be here.")
     }
     return entities.map { ManagedObjectID(scope: store.scopes[$0.ordinal], reference: ReferenceID(text: reference)) }
   }

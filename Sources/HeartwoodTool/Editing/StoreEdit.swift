@@ -171,7 +171,7 @@ enum EditRefusal {
   private static func text(_ fault: ValidationFault) -> String {
     let others = fault.relatedObjectIDs.map(title).joined(separator: ", ")
     return
-      "\(title(fault.objectID)): \(fault.message)\(others.isEmpty ? "" : " It leads to \(others).") (\(fault.kind))"
+      "\(title(fault.objectID)): \(fault.message)\(others.isEmpty ? "" : " It refers to \(others).") (\(fault.kind))"
   }
 
   private static func text(_ conflict: ConstraintConflict) -> String {

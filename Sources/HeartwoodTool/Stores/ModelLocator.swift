@@ -199,7 +199,7 @@ extension ModelLocator {
     } catch let error where error.code == .storeTypeUndetermined {
       throw PersistenceError(
         .modelMissing,
-        "It is no model.",
+        "It is not a model.",
         recovery: .custom(Self.advice),
         context: .init(path: file.path)
       )

@@ -46,7 +46,7 @@ struct BinaryHeader: Sendable {
     }
     try checkVersions(fault)
     guard flags & ~Self.historyFlag == 0 else {
-      throw fault.corrupt("its flags are none that there are", at: Self.flagsOffset)
+      throw fault.corrupt("its flags are not known", at: Self.flagsOffset)
     }
   }
 

@@ -23,7 +23,7 @@ struct BinaryRemains {
     let header = try Self.header(bytes, fault, &losses)
     guard let found = Self.directory(bytes, header, fault, &losses) else {
       throw fault.corrupt(
-        "the directory at its end, without which nothing tells where the values are, is missing or changed, so nothing can be salvaged",
+        "the directory at its end, which contains the positions of the values, is missing or changed, so nothing can be salvaged",
         at: bytes.count
       )
     }
@@ -175,7 +175,7 @@ extension BinaryRemains {
       if !isWhole, header?.hasMetadataArea ?? true {
         note(
           section,
-          "One of the two copies of the metadata, or what is around them, is changed; the other one was taken."
+          "One of the two copies of the metadata, or the bytes around it, are changed; the other copy was used."
         )
       }
       return metadata

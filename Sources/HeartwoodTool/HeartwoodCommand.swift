@@ -23,14 +23,14 @@ import HeartwoodModel
 struct HeartwoodCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "heartwood",
-    abstract: "Looks into files of records, checks and edits them, and converts one kind into another.",
+    abstract: "Reads, checks and edits stores of records, and converts them to other types.",
     discussion: """
       EXAMPLE
         heartwood convert todo.csv todo.heartwood
         heartwood dump todo.heartwood --format table
         heartwood fetch todo.heartwood ToDo --where 'done == NO' --sort memo
 
-      The status is 0, or 1 where something fails or is found, or 64 where the arguments are wrong.
+      The status is 0, or 1 if something fails or is found, or 64 if the arguments are wrong.
       """,
     version: "0.1.0",
     subcommands: [
@@ -102,7 +102,7 @@ enum Arguments {
     for index in 0..<Int(CommandLine.argc) {
       guard let argument = CommandLine.unsafeArgv[index], String(validatingCString: argument) == nil else { continue }
       throw ValidationError(
-        "Argument \(index), “\(String(cString: argument))”, is not UTF-8, so it names no file that can be reached. "
+        "Argument \(index), “\(String(cString: argument))”, is not UTF-8, so no file can be found by it. "
           + "Give the file another name, or a link to it."
       )
     }
@@ -141,7 +141,7 @@ extension Arguments {
 
   private static func dashed(_ argument: String) -> ValidationError {
     let isWord = argument.allSatisfy { $0.isLetter || $0 == "-" }
-    let advice = isWord ? " An option has two: -\(argument)." : ""
+    let advice = isWord ? " Options have two dashes: -\(argument)." : ""
     return ValidationError("\(argument) begins with a dash. Write ./\(argument), or put -- before it.\(advice)")
   }
 }

@@ -52,7 +52,7 @@ import Testing
       #expect(outcome.status == 1)
       #expect(
         outcome.errors.contains(
-          "The model is not that of this file: give the file's own with --model. (model library.heartwood)"
+          "The model does not belong to this file: give the file's own with --model. (model library.heartwood)"
         ),
         "\(outcome.errors)"
       )

@@ -7,14 +7,15 @@ import HeartwoodStore
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
-    abstract: "Prints the history of a store: who saved when, and what.",
+    abstract: "Prints the history of a store: the transactions with date, author and changes.",
     discussion: """
-      As table, there is a line for each transaction. As json, each line is an object with number, date, author, context, bundle and process (if \
-      they are known, as in SQLite files), and changes: a list of objects with kind (insert, update, delete), entity, id, for an update \
-      properties, and for a deletion tombstone, the values that the model has preserved. With --purge-before it is one object with removed and \
-      left.
+      As table, there is a line for each transaction. As json, each line is an object with number, date, author, context, \
+      bundle and process (if they are known, as in SQLite files), and changes: a list of objects with kind (insert, \
+      update, delete), entity, id, for an update properties, and for a deletion tombstone, the values that the model \
+      preserves. With --purge-before, it is one object with removed and left.
 
-      A store has a history if it was saved with the option tracksPersistentHistory, and a SQLite file also if Core Data keeps one in it.
+      A store has a history if it was saved with the option tracksPersistentHistory. An SQLite file also has one if Core \
+      Data keeps one in it.
 
       EXAMPLE
         heartwood history todo.heartwood --after 120 --format json
@@ -40,7 +41,7 @@ struct HistoryCommand: ParsableCommand {
   @Option(help: "Print only changes of this entity and its subentities.")
   var entity: String?
 
-  @Option(help: "The form of the output.")
+  @Option(help: "The format of the output.")
   var format = Format.table
 
   @Option(
@@ -76,7 +77,7 @@ struct HistoryCommand: ParsableCommand {
       let count = Quantity.text(foreignCount, "transaction")
       throw ToolError(
         at: opened.path,
-        "The file keeps a history of Core Data's, \(count), of a form that is not known."
+        "The file has a history of Core Data, \(count), of an unknown form."
       )
     }
     return try opened.store.requiredHistoryReader()

@@ -9,8 +9,8 @@ struct ModelConvertCommand: ParsableCommand {
     commandName: "convert",
     abstract: "Writes a model in another form: an .xcdatamodeld, an .xcdatamodel, or JSON.",
     discussion: """
-      What a file of Xcode's says that a model has no place for, such as where the editor draws the entities, is kept in the \
-      forms of Xcode's. A bundle of several versions is not replaced.
+      The forms of Xcode keep everything in a file of Xcode, also what a model does not represent, such as the positions \
+      of the entities in the editor. A bundle with several versions is not replaced.
 
       EXAMPLE
         heartwood model convert todo.heartwood ToDo.xcdatamodeld
@@ -20,7 +20,7 @@ struct ModelConvertCommand: ParsableCommand {
 
   @OptionGroup var arguments: ModelArguments
 
-  @Argument(help: "The file or folder to write, whose name tells the form.", completion: .file())
+  @Argument(help: "The file or folder to write. Its extension determines the form.", completion: .file())
   var destination: String
 
   @Flag(help: "Replace what is there.")
@@ -54,7 +54,7 @@ struct ModelOutput {
     default:
       throw ToolError(
         at: destination,
-        "The name tells no form. Give one that ends with .xcdatamodeld, .xcdatamodel or .json."
+        "The name does not show the form. Give one that ends with .xcdatamodeld, .xcdatamodel or .json."
       )
     }
   }
@@ -63,7 +63,7 @@ struct ModelOutput {
   private func checkPlace(_ url: URL) throws {
     let folder = url.deletingLastPathComponent()
     guard FileManager.default.fileExists(atPath: folder.path) else {
-      throw ToolError(at: destination, "Its folder cannot be found. Make that, or choose another name.")
+      throw ToolError(at: destination, "Its folder cannot be found. Create it, or choose another name.")
     }
     guard FileManager.default.fileExists(atPath: destination) else { return }
     guard replaces else {

@@ -11,7 +11,7 @@ struct StoreArguments: ParsableArguments {
   @Option(help: ModelLocator.help, completion: .file())
   var model: String?
 
-  @Option(help: "The type of the store, where the name and the content of the file do not tell; see heartwood types.")
+  @Option(help: "The type of the store, if the name and the content of the file do not show it; see heartwood types.")
   var type: String?
 
   func validate() throws {
@@ -45,7 +45,7 @@ struct ModelArguments: ParsableArguments {
   @Argument(help: "The model, or a store that holds one.", completion: .file())
   var model: String
 
-  @Option(help: "The version of the model in a bundle; without it, the current one.")
+  @Option(help: "The version of the model in a bundle. By default, the current one.")
   var modelVersion: String?
 
   func load() throws -> LocatedModel {

@@ -157,7 +157,7 @@ struct EditPlace {
 extension EditPlace {
   private func value(of assignment: EditAssignment, _ attribute: AttributeDescription) throws -> PropertyValue {
     guard assignment.operation == .set else {
-      throw refusal(assignment, "is an attribute, and no relationship to several records. Use --set.")
+      throw refusal(assignment, "is an attribute, and not a to-many relationship. Use --set.")
     }
     guard attribute.derivationExpression == nil else {
       throw refusal(assignment, "is derived: each save computes it from other properties.")
@@ -165,7 +165,7 @@ extension EditPlace {
     if assignment.text == "null" { return .null }
     let text = try unquoted(assignment)
     if let value = ImportValue.scalar(.string(text)).propertyValue(of: attribute.type) { return value }
-    let problem = "is of type \(attribute.type.rawValue), and the text stands for no such value."
+    let problem = "is of type \(attribute.type.rawValue), and the text is not such a value."
     throw refusal(assignment, "\(problem) \(Self.spelling(of: attribute.type))")
   }
 
@@ -174,7 +174,7 @@ extension EditPlace {
     guard assignment.text.hasPrefix("\"") else { return assignment.text }
     // try?: the error says how to write the text, whatever is wrong with it.
     guard case .scalar(.string(let text))? = try? ImportValue(json: Data(assignment.text.utf8)) else {
-      throw refusal(assignment, "begins with a quotation mark, so all of it has to be one JSON string: \"\\\"a\\\"\".")
+      throw refusal(assignment, "begins with a quotation mark, so the whole text must be a JSON string: \"\\\"a\\\"\".")
     }
     return text
   }
@@ -189,7 +189,7 @@ extension EditPlace {
     case .uri: "Write a URI, or null."
     case .binary, .transformable: "Write base64, or null."
     case .string: "Write text, or null."
-    case .undefined: "The model does not say what it holds, so null is all that can be given here."
+    case .undefined: "It has no type in the model, so only null can be set."
     }
   }
 }
@@ -203,7 +203,7 @@ extension EditPlace {
     _ ordinal: Int
   ) throws -> PropertyValue {
     guard let target = entity.relationshipTargets[ordinal] else {
-      throw refusal(assignment, "is a relationship whose other end the model does not have.")
+      throw refusal(assignment, "is a relationship to an entity that the model does not have.")
     }
     let destination = model.entities[target.entityOrdinal]
     let option = "\(assignment.operation.option) \(assignment.key)"
@@ -257,7 +257,7 @@ extension EditPlace {
     let found = try context.fetch(request)
     if let only = found.first, found.count == 1 { return only }
     let count = found.isEmpty ? "No \(entity.name) meets" : "\(found.count) records of \(entity.name) meet"
-    throw ToolError("\(option): \(count) (\(DisplayText.safe(format))), which has to find one.")
+    throw ToolError("\(option): \(count) (\(DisplayText.safe(format))), but it must find exactly one.")
   }
 
   /// Returns the possible ids of a record, because records of different entities may have the same reference.
@@ -272,7 +272,7 @@ extension EditPlace {
     let (name, reference) = try parts(of: text, option)
     let entities = store.entities.filter { $0.isKind(of: entity) && !$0.isAbstract && (name ?? $0.name) == $0.name }
     guard !entities.isEmpty else {
-      throw ToolError("\(option): \(DisplayText.safe(name ?? "")) is not an entity whose records can be here.")
+      throw ToolError("\(option): \(DisplayText.safe(name ?? "")) is not an entity that the relationship allows.")
     }
     return entities.map { ManagedObjectID(scope: store.scopes[$0.ordinal], reference: ReferenceID(text: reference)) }
   }

@@ -52,7 +52,7 @@ struct StoreBackup {
     guard own.identifier == other.identifier else {
       throw ToolError(
         at: copy.path,
-        "It is not a backup of this store, but the store \(other.identifier). heartwood convert --force puts it there."
+        "It is not a backup of this store, but the store \(other.identifier). heartwood convert --force replaces this store by it."
       )
     }
     guard let path = request.path else { return }

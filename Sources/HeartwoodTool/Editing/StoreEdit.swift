@@ -37,7 +37,7 @@ struct StoreEdit {
     if source.place.path == nil, isDry || keepsBackup {
       throw ToolError(
         at: source.path,
-        "Only a file can be copied first: leave out --dry-run, and give --no-backup, if the change needs no way back."
+        "Only a file can be copied first: leave out --dry-run, and give --no-backup if you do not need to undo the change."
       )
     }
     do {
@@ -51,12 +51,12 @@ struct StoreEdit {
   private func survey() throws -> Target {
     let (context, model) = try source.openContext()
     guard let store = context.persistentStoreCoordinator.persistentStores.first else {
-      throw ToolError(at: source.path, "The store was closed by another.")
+      throw ToolError(at: source.path, "The store was closed in the meantime.")
     }
     guard !model.isInferred else {
       throw ToolError(
         at: source.path,
-        "The file holds no model, and is not changed by one that was made of its records. Give its own with --model."
+        "The file holds no model, and is not changed with one that was made of its records. Give its own with --model."
       )
     }
     let place = EditPlace(context: context, store: store, entity: try instruction.entity(in: model.model))
@@ -165,7 +165,10 @@ enum EditRefusal {
     let told = faults.prefix(mostTold).map { "\n  \($0)" }.joined()
     let rest = faults.count > mostTold ? "\n  and \(faults.count - mostTold) more" : ""
     let count = faults.count == 1 ? "a rule" : "\(faults.count) rules"
-    return ToolError(at: path, "The model does not allow the change, by \(count). Nothing was written.\(told)\(rest)")
+    return ToolError(
+      at: path,
+      "The model does not allow the change, which breaks \(count). Nothing was written.\(told)\(rest)"
+    )
   }
 
   private static func text(_ fault: ValidationFault) -> String {

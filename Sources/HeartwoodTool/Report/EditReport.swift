@@ -128,7 +128,7 @@ struct EditReport {
   var text: String {
     let name = DisplayText.safe(path)
     guard let changes = outcome.changes else { return "\(name): No record was found. Nothing was written.\n" }
-    guard !changes.isEmpty else { return "\(name): The records are so already. Nothing was written.\n" }
+    guard !changes.isEmpty else { return "\(name): The records have these values already. Nothing was written.\n" }
     let hidden = changes.hiddenCount > 0 ? "… and \(Quantity.text(changes.hiddenCount, "record")) more\n" : ""
     let counts = LabelledLines.text(changes.counts.sorted { $0.key < $1.key }.map { ($0.key, Self.text($0.value)) })
     let backup = outcome.backup.map { "backup: \(DisplayText.safe($0))\n" } ?? ""

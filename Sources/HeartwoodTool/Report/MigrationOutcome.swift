@@ -60,7 +60,7 @@ struct MigrationOutcome {
 
   var text: String {
     let name = DisplayText.safe(store)
-    guard let result else { return "\(name): The store is of this version of the model already.\n" }
+    guard let result else { return "\(name): The store has this version of the model already.\n" }
     let report = result.report
     let entities = LabelledLines.text(report.entities.map { (Self.label($0), Self.counts($0)) })
     let findings = report.findings.map { "\($0.isObstacle ? "! " : "")\($0)\n" }.joined()
@@ -140,7 +140,7 @@ struct MigrationLosses {
 /// Notes about a file that was written as another type.
 enum DestinationNotes {
   static func renamedRecords(of source: String) -> String {
-    "The type gives references of its own: the records have other ones than in \(source)."
+    "The type assigns its own references: they differ from those in \(source)."
   }
 
   /// - Parameter source: the path of the store that contains the model.

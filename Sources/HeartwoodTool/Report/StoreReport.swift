@@ -59,7 +59,7 @@ struct StoreReport {
     typeDescription = format.typeDescription
     formatVersion = try source.formatVersion(format)
     size = try source.fileSystem.storeSize(at: source.place, format)
-    modelText = "none at hand; give it with --model"
+    modelText = "not found; give it with --model"
     metadata = try file.reading { try format.readMetadata(from: file, options: .readOnly) }
     (entities, strayCount) = (records.entities, records.strayCount)
     history = nil
@@ -119,7 +119,7 @@ extension StoreReport {
       ("model", modelText),
     ]
     lines += entities.map { entity in
-      ("entity \(entity.name)", entity.count.map { Quantity.text($0, "record") } ?? "its table is not to be found")
+      ("entity \(entity.name)", entity.count.map { Quantity.text($0, "record") } ?? "its table is missing")
     }
     if strayCount > 0 { lines.append(("of no entity", Quantity.text(strayCount, "row"))) }
     lines.append(("history", historyText))

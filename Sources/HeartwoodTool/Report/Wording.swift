@@ -58,9 +58,9 @@ extension Wording {
       otherType(orPrinting: "the records of one entity with heartwood dump --entity NAME --format csv")
     case .removeUserMetadata: otherType(orPrinting: "the records alone with heartwood dump --format csv")
     case .openForWriting, .openReadOnly: ""
-    case .giveModel: "Give the model that it was written with by --model."
-    case .trackHistory: "What an application saves with the option tracksPersistentHistory is kept."
-    case .restartHistory: "Go on from the last transaction that heartwood info tells, or leave out --after."
+    case .giveModel: "Give its model with --model."
+    case .trackHistory: "Only saves with the option tracksPersistentHistory are recorded."
+    case .restartHistory: "Continue from the last transaction in heartwood info, or leave out --after."
     case .waitLonger: "Try again later."
     case .setOption, .raiseLimit: "An application that opens it can set the option \(list)."
     default: migrationRecovery(recovery.kind)
@@ -72,13 +72,13 @@ extension Wording {
     case .migrateStore: "Open it with the model that it was written with, or migrate it with heartwood migrate."
     case .giveOlderModels: "Give it with --from-model."
     case .giveOlderModelsOrCopyStore:
-      "Give the store's model with --from-model. Or heartwood convert makes a new file that is of the model in the old one, and can be migrated."
+      "Give the store's model with --from-model. Or make a new file with heartwood convert, which has the model in the old one, and can be migrated."
     case .migrateToOtherFile: "Write the migrated one with --output."
     case .resolveMigration:
-      "Say what is to become of them (--duplicates, --several, --unfit), or write a mapping model."
+      "Set what happens to them (--duplicates, --several, --unfit), or write a mapping model."
     case .acceptMigrationLoss:
-      "Give --allow-loss to go on without them, or write a mapping model that takes them along."
-    case .giveMigrationPolicy: "That is code of an application, which has to migrate the store itself."
+      "Give --allow-loss to go on without them, or write a mapping model that keeps them."
+    case .giveMigrationPolicy: "The policy is code of an application, which has to migrate the store itself."
     default: nil
     }
   }

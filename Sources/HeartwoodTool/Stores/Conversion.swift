@@ -96,7 +96,7 @@ struct Conversion {
       return try body()
     } catch var error as PersistenceError where damages.contains(error.code) && isOfSource(error) {
       let advice = error.recovery.map { Wording().recovery($0) ?? $0.text } ?? ""
-      let salvage = "--salvage writes what is sound of it."
+      let salvage = "--salvage writes what is sound in it."
       error.recovery = .custom(advice.isEmpty ? salvage : advice + " " + salvage)
       throw error
     }
@@ -260,7 +260,7 @@ struct Conversion {
     let wanted = try handedOver(to: store, of: source)
     let found = try reopened.engine.contents()
     guard let difference = try firstDifference(wanted, found, isOrdered: destination.place.path != nil) else { return }
-    throw ToolError(at: destination.path, "What was written is not what was read: \(difference). It was not kept.")
+    throw ToolError(at: destination.path, "The written store differs from the source: \(difference). It was removed.")
   }
 
   /// - Parameter isOrdered: whether the order of the records is compared. A database or a service need not keep it.
@@ -276,11 +276,11 @@ struct Conversion {
   private static func description(_ difference: ContentsDifferences.Difference) -> String {
     switch difference {
     case .identifier: "the identifiers of the stores differ"
-    case .metadata(let key, _, _): "the metadata of the user differ at the key \(key)"
+    case .metadata(let key, _, _): "the user's metadata differs at the key \(key)"
     case .entity(let entity, let count, _): "only one of them has the entity \(entity.name), and \(count) records of it"
     case .property(let name, let entity, _): "only one of them has \(entity.name).\(name)"
     case .record(let record, .first): "\(record.objectID) is missing"
-    case .record(let record, .second): "\(record.objectID) was not to be there"
+    case .record(let record, .second): "\(record.objectID) is not in the source"
     case .values(let record, _, let names): "\(record.objectID) has other values of \(names.joined(separator: ", "))"
     }
   }
@@ -325,7 +325,7 @@ struct Destination {
     let extensions = registry.typeDescriptions.flatMap(\.fileExtensions).joined(separator: ", ")
     throw PersistenceError(
       .storeTypeUndetermined,
-      "The name does not say of which type the store is.",
+      "The name does not show the type of the store.",
       recovery: "Give the type with --to, or a name with one of the extensions \(extensions).",
       context: .init(path: path)
     )

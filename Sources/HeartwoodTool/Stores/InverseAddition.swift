@@ -18,7 +18,7 @@ struct InverseAddition {
     guard try conversion.source.registry.format(for: type).typeDescription.capabilities.supports(.embeddedModel) else {
       throw ToolError(
         at: conversion.destination.path,
-        "A store of type \(type) has no place for the model with inverses."
+        "A store of type \(type) cannot hold the model with inverses."
       )
     }
     let place = PathParts.join(FileManager.default.temporaryDirectory.path, "inverses")
@@ -54,7 +54,7 @@ struct InverseAddition {
       options: StoreOptions()
     )
     guard let migration else {
-      throw ToolError(at: conversion.source.path, "The model with inverses is no other version than the one without.")
+      throw ToolError(at: conversion.source.path, "The model with inverses is the same version as the one without.")
     }
     let destination = conversion.destination
     return try migration.run(to: destination.place.argumentURL, type: type, replacing: destination.isReplaced)

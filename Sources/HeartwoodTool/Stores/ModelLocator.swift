@@ -42,9 +42,9 @@ struct LocatedModel {
 /// Finds the model of a store: the one that the user gives, the one in the store's own file, or the one beside it.
 struct ModelLocator {
   static let help: ArgumentHelp = """
-    The model: an .xcdatamodeld, .xcdatamodel, .momd or .mom, a JSON model, or a store that holds one. Of several versions it is the current one, \
-    or else the newest that the file fits; the path of one .xcdatamodel in the bundle gives that version. Without it, the model in the store's own \
-    file is taken, or the .xcdatamodeld beside it, or one is made of what the file tells of its records.
+    The model: an .xcdatamodeld, .xcdatamodel, .momd or .mom, a JSON model, or a store that holds one. If there are several versions, the current \
+    one is used, or the newest that fits the file; the path of an .xcdatamodel in the bundle selects that version. By default, the model in the \
+    store's own file is used, or the .xcdatamodeld beside it, or one is made from the information in the file.
     """
 
   private static let bundleSuffix = ".xcdatamodeld"
@@ -62,7 +62,7 @@ struct ModelLocator {
       return try dataModel(at: path, version: version)
     }
     guard version == nil else {
-      throw ToolError(at: path, "This holds one model, which has no versions. Leave the version out.")
+      throw ToolError(at: path, "This holds one model, without versions. Leave out the version.")
     }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     try file.checkIsPlain()
@@ -143,7 +143,7 @@ struct ModelLocator {
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     let foreign = other?.path.map { ", and was not written with that of \($0)" } ?? ""
     let note =
-      "\(path): The file holds no model\(foreign), so one was made of its records. Names may differ from the real ones: --model gives it."
+      "\(path): The file holds no model\(foreign), so one was made of its records. Names may differ from the real ones. Give the real model with --model."
     return try format.inferModel(from: file, options: .readOnly).map {
       LocatedModel($0, path: nil, notes: [note], isInferred: true)
     }
@@ -183,7 +183,7 @@ struct ModelLocator {
     throw PersistenceError(
       .modelMissing,
       "The file holds no model.",
-      recovery: "\(Self.advice) Of a store's records one may be made by commands that read it, such as heartwood info.",
+      recovery: "\(Self.advice) Commands that read a store, such as heartwood info, may make a model of its records.",
       context: .init(path: file.path, storeType: type)
     )
   }

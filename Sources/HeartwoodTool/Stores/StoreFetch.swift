@@ -86,7 +86,7 @@ struct DumpedEntities {
     get throws {
       if let table = tables.first, tables.count == 1 { return table }
       throw ToolError(
-        "The form csv has records of one entity. Choose one with --entity: \(Self.names(tables.map(\.entity)))."
+        "The format csv has records of one entity. Choose one with --entity: \(Self.names(tables.map(\.entity)))."
       )
     }
   }

@@ -101,7 +101,7 @@ struct StoreMigrationRun {
     guard command.empties(report) else { return }
     throw ToolError(
       at: command.store,
-      "None of the \(Quantity.text(report.sourceCount, "record")) would be left, for the new model has no such entities. "
+      "None of the \(Quantity.text(report.sourceCount, "record")) would be left, because the new model has no such entities. "
         + "Give the model of this store, or --backup to keep the old file. The store was left as it is."
     )
   }
@@ -143,7 +143,7 @@ struct StoreMigrationRun {
     guard try POSIXFileSystem().status(atPath: backupPath) == nil else {
       throw ToolError(
         at: backupPath,
-        "There is a file already where the backup would be. Move it away, or leave out --backup."
+        "There is already a file in the place of the backup. Move it away, or leave out --backup."
       )
     }
   }
@@ -234,7 +234,7 @@ final class DraftFolder {
       if try fileSystem.status(atPath: path) != nil { return (path, lock) }
       lock.release()
     }
-    throw ToolError(at: directory, "No folder for a draft can be kept there.")
+    throw ToolError(at: directory, "No folder for a draft can be made there.")
   }
 
   private static func removeAbandoned(in directory: String, for name: String) {

@@ -75,7 +75,7 @@ extension StoreInput {
     let prefix = try bytes(from: 0, count: Self.encryptedMagic.count)
     if prefix == Self.encryptedMagic {
       throw wrapped(
-        "This is an encrypted store of Heartwood, which the tool has no keys for.",
+        "This is an encrypted store of Heartwood, for which the tool has no key.",
         recovery: "Convert it in the application, or decrypt it with Formats/Encrypted/reader.py."
       )
     }

@@ -162,7 +162,7 @@ struct StoreSource {
   /// belongs to another store.
   private static func blaming(_ model: LocatedModel, for error: PersistenceError) -> PersistenceError {
     var error = error
-    error.recovery = "The model is not that of this file: give the file's own with --model."
+    error.recovery = "The model does not belong to this file: give the file's own with --model."
     error.context.relatedPaths += model.path.map { [.init("model", $0)] } ?? []
     return error
   }

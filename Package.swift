@@ -3,7 +3,7 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// One set of rules for every target: Swift 6 mode, no warning left standing, imports that say what they use.
+/// The settings of every target: Swift 6 mode, warnings as errors, and explicit imports.
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .treatAllWarnings(as: .error),
@@ -28,8 +28,9 @@ let package = Package(
     .executable(name: "heartwood", targets: ["HeartwoodTool"]),
     .plugin(name: "HeartwoodClasses", targets: ["HeartwoodClasses"]),
   ],
-  // What only a trait that is off needs is not fetched. With `traits: []` a package that depends on the product Heartwood fetches swift-log
-  // alone. All but the last are on unless a package says otherwise, so that this one builds and tests everything.
+  // Dependencies that only a disabled trait needs are not fetched. With `traits: []`, a package that depends on the
+  // product Heartwood fetches only swift-log. All traits except the last are enabled by default, so that this package
+  // builds and tests everything.
   traits: [
     .default(enabledTraits: ["SQLite", "Encryption", "Macros", "Tool"]),
     .trait(name: "SQLite", description: "The product HeartwoodSQLite, with GRDB."),
@@ -46,7 +47,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    // Its system library is SQLite: libsqlite3-dev on Debian and Ubuntu, part of macOS.
+    // It uses the SQLite of the system: libsqlite3-dev on Debian and Ubuntu, part of macOS.
     .package(url: "https://github.com/groue/GRDB.swift", "7.10.0"..<"8.0.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
   ],
@@ -57,7 +58,7 @@ let package = Package(
       providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]
     ),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-    // What SQLite offers to C alone. It finds sqlite3.h where GRDB does.
+    // Functions of SQLite that are only available in C. It finds sqlite3.h in the same place as GRDB.
     .target(name: "CHeartwoodSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(name: "HeartwoodFoundation", swiftSettings: settings),
     .target(name: "HeartwoodModel", dependencies: ["HeartwoodFoundation"], swiftSettings: settings),
@@ -67,7 +68,7 @@ let package = Package(
       dependencies: ["HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel", "CLibXML2"],
       swiftSettings: settings
     ),
-    // Records as text, for the tool and for tests: no product has it.
+    // Records as text, for the tool, the browser and tests. It is not part of a product's API.
     .target(
       name: "HeartwoodRecordText",
       dependencies: ["HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel"],
@@ -133,14 +134,15 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // It opens libpq when a store needs it, so that it links nothing. It sees of the modules below what any store author does.
+    // It loads libpq at run time, so it links nothing. It uses only the public API of the modules below.
     .target(
       name: "HeartwoodPostgreSQL",
       dependencies: ["HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel"],
       packageAccess: false,
       swiftSettings: settings
     ),
-    // A target of its own, since tests of a macro target itself are built for the host, with all other tests and what they need.
+    // It is separate from the macro target, because tests of a macro target are built for the host, together with all
+    // other tests and their dependencies.
     .target(
       name: "HeartwoodMacroExpansion",
       dependencies: [
@@ -191,7 +193,7 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // What tests of several targets use.
+    // Helpers for several test targets.
     .target(
       name: "TestSupport",
       dependencies: ["HeartwoodModel", "HeartwoodTesting"],
@@ -235,14 +237,14 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // What is done to stores for longer than tests take.
+    // Tests of stores that take longer than unit tests, for `Scripts/campaign`.
     .executableTarget(
       name: "StoreCampaign",
       dependencies: ["Heartwood", "HeartwoodFormats", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore"],
       path: "Tests/StoreCampaign",
       swiftSettings: settings
     ),
-    // What is tried on every parser, for tests and for the fuzzer.
+    // Trials of every parser, for tests and for the fuzzer.
     .target(
       name: "ParserTrials",
       dependencies: [
@@ -253,7 +255,7 @@ let package = Package(
       path: "Tests/ParserTrials",
       swiftSettings: settings
     ),
-    // A process of its own, whose memory no other test takes.
+    // A separate process, so that its memory is not shared with other tests.
     .executableTarget(
       name: "TrialWorker",
       dependencies: ["ParserTrials"],
@@ -380,7 +382,7 @@ let package = Package(
   ]
 )
 
-// Its `main` is libFuzzer's, which is linked in for `Scripts/fuzz` alone.
+// libFuzzer provides `main`, and is linked only for `Scripts/fuzz`.
 if Context.environment["HEARTWOOD_FUZZ"] != nil {
   package.targets.append(
     .executableTarget(
@@ -392,7 +394,7 @@ if Context.environment["HEARTWOOD_FUZZ"] != nil {
   )
 }
 
-// Counts what tests reach of this package, and of no other, for `Scripts/coverage`.
+// Adds coverage counters to the targets of this package only, for `Scripts/coverage`.
 if Context.environment["HEARTWOOD_COVERAGE"] != nil {
   for target in package.targets where [.regular, .executable, .macro, .test].contains(target.type) {
     let counters = SwiftSetting.unsafeFlags(["-profile-generate", "-profile-coverage-mapping"])
@@ -401,7 +403,8 @@ if Context.environment["HEARTWOOD_COVERAGE"] != nil {
   }
 }
 
-// Without the macros nothing of swift-syntax is built, which is the greater part of an optimized build or of one for a sanitizer.
+// Without the macros, swift-syntax is not built, which would take most of the time of an optimized build or one for a
+// sanitizer.
 if Context.environment["HEARTWOOD_WITHOUT_MACROS"] != nil {
   package.products.removeAll { $0.name == "HeartwoodMacros" }
   package.targets.removeAll { $0.name.hasPrefix("HeartwoodMacro") }
@@ -410,7 +413,8 @@ if Context.environment["HEARTWOOD_WITHOUT_MACROS"] != nil {
   }
 }
 
-// Builds the named test targets alone ("HeartwoodModelTests HeartwoodStoreTests"), for work on what they test.
+// Builds only the given test targets ("HeartwoodModelTests HeartwoodStoreTests"), for work on the modules that they
+// test.
 if let names = Context.environment["HEARTWOOD_TESTS"]?.split(separator: " ").map(String.init) {
   package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
 }

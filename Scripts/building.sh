@@ -1,4 +1,5 @@
-# Lets what is built stay built: sourced by the scripts that build. SwiftPM hands the traits of a package to the compiler in the order of a
-# set, which is random in each process, and everything is compiled anew when the order is another one than the last time.
+# Avoids unnecessary compilation; sourced by scripts that build. SwiftPM passes the traits of a package to the compiler
+# in the order of a set, which is random in each process. If the order differs from that of the last build, everything
+# is compiled again.
 SWIFT_DETERMINISTIC_HASHING=1
 export SWIFT_DETERMINISTIC_HASHING

@@ -1,4 +1,4 @@
-"""Prints what a report of llvm-cov says, by module, and the lines of the store layer and the formats that were not reached.
+"""Prints the coverage in a report of llvm-cov by module, and the uncovered lines of the store layer and the formats.
 
 Usage: coverage.py REPORT ROOT
 """
@@ -12,7 +12,7 @@ LISTED = ("HeartwoodStore", "HeartwoodFormats")
 
 
 def uncovered_lines(file):
-    """The lines that a region without a count begins on, or goes over."""
+    """Returns the lines of regions that were not executed."""
     lines = set()
     segments = file["segments"]
     for (line, _, count, has_count, _, is_gap), following in zip(segments, segments[1:]):
@@ -23,7 +23,7 @@ def uncovered_lines(file):
 
 
 def ranges(lines):
-    """Numbers that follow each other as one range."""
+    """Returns text in which consecutive numbers are combined in ranges."""
     groups = []
     for line in lines:
         if groups and groups[-1][1] == line - 1:

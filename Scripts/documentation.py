@@ -1,4 +1,4 @@
-"""Makes the symbol graphs of several modules those of one.
+"""Changes the symbol graphs of several modules to those of a single module.
 
 Usage: documentation.py FOLDER DESTINATION NAME MODULE...
 """
@@ -16,7 +16,7 @@ def main(folder, destination, name, *modules):
         with open(os.path.join(folder, file)) as source:
             graph = json.load(source)
         graph["module"]["name"] = name
-        # What extends one of the modules is no longer an extension of another.
+        # An extension of one of the modules no longer extends another module.
         separator = "_" if len(parts) > 1 and parts[1] in modules else "@"
         with open(os.path.join(destination, separator.join(parts) + ".symbols.json"), "w") as target:
             json.dump(graph, target)

@@ -1,10 +1,10 @@
 import Foundation
 import PackagePlugin
 
-/// Makes the classes of the models in a target each time that one of them has changed, before the target is built.
+/// Generates the classes of the models in a target before the target is built, whenever a model has changed.
 ///
-/// There is one file of classes for each `.xcdatamodeld` and `.xcdatamodel` in the target's folder. Extensions of the classes, which are
-/// the target's own files, take the place of human files.
+/// Each `.xcdatamodeld` and `.xcdatamodel` in the target's folder gets one file of classes. To add code of your own to
+/// the classes, write extensions in the target's own files.
 @main struct HeartwoodClasses: BuildToolPlugin {
   private static let bundleExtensions: Set<String> = ["xcdatamodeld", "xcdatamodel"]
 
@@ -26,7 +26,7 @@ import PackagePlugin
     }
   }
 
-  /// The models in a folder, and in its folders; what is in a bundle belongs to that.
+  /// Returns the models in a folder and its subfolders. Models within a bundle belong to the bundle.
   private static func models(in folder: URL) throws -> [URL] {
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     return try names.flatMap { name in
@@ -47,7 +47,7 @@ import PackagePlugin
   }
 }
 
-/// Why there is nothing to run.
+/// The error if the plugin's tool is not available.
 private struct MissingTrait: Error, CustomStringConvertible {
   let description =
     "HeartwoodClasses needs a trait of the package. Write .package(url: …, from: …, traits: [.defaults, \"GeneratedClasses\"])."

@@ -1,4 +1,5 @@
-// What the package uses of Foundation: the essentials if they are a module of their own, which spares Linux the greater part of Foundation.
+// The parts of Foundation that the package uses: FoundationEssentials if it is available, so that on Linux most of
+// Foundation is not linked.
 #if canImport(FoundationEssentials)
   @_exported public import FoundationEssentials
 #else

@@ -2,8 +2,8 @@ import Foundation
 import HeartwoodModelFiles
 import HeartwoodGeneration
 
-/// What the plugin runs: `HeartwoodGenerate MODEL FILE` writes one file with the classes of a model. `heartwood generate` does more, and is
-/// more to build.
+/// The program that the plugin runs: `HeartwoodGenerate MODEL FILE` writes one file with the classes of a model.
+/// `heartwood generate` has more options, but takes longer to build.
 @main enum HeartwoodGenerate {
   static func main() {
     let arguments = CommandLine.arguments.dropFirst()

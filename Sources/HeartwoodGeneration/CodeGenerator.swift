@@ -1,22 +1,29 @@
 import HeartwoodFoundation
 public import HeartwoodModel
 
-/// Makes Swift classes of the entities of a model: the same text for the same model.
+/// Generates Swift classes for the entities of a model. The same model always gives the same text.
+///
+///     let files = try CodeGenerator(model, named: "ToDo").files()
+///
+/// Nothing is written to the disk.
 public struct CodeGenerator: Sendable {
   private let model: ManagedObjectModel
   private let modelName: String
   private let options: GenerationOptions
 
-  /// A generator for `model`, which is called `modelName` where that matters.
+  /// Creates a generator for a model.
+  ///
+  /// - Parameter modelName: the name of the model, in the name of the type that contains the model and in comments.
   public init(_ model: ManagedObjectModel, named modelName: String, options: GenerationOptions = GenerationOptions()) {
     self.model = model
     self.modelName = modelName
     self.options = options
   }
 
-  /// The files, sorted by name.
+  /// Returns the generated files, sorted by name.
   ///
-  /// - Throws: ``GenerationError`` where two entities have one class, or a name cannot be one of a class; ``TemplateError``.
+  /// - Throws: ``GenerationError`` if two entities need the same class, or if a class cannot have the name of an
+  ///   entity, and ``TemplateError`` if a template cannot be rendered.
   public func files() throws -> [GeneratedFile] {
     let classes = try classes()
     let human = try options.humanTemplate ?? Template(Template.humanText)
@@ -27,22 +34,22 @@ public struct CodeGenerator: Sendable {
     return try (machineFiles(classes) + humanFiles).sorted { $0.name < $1.name }
   }
 
-  /// One file with everything, for programs that build and must know the names of files.
+  /// Returns a single file with everything, for build tools, which need to know the names of files in advance.
   ///
-  /// - Throws: as ``files()``.
+  /// - Throws: the errors of ``files()``.
   public func file(named name: String) throws -> GeneratedFile {
     let classes = try classes()
-    // A file imports a module at one level of access, however often it does.
+    // All imports of a module in a file need the same access level.
     let modules = classes.reduce(into: ["Heartwood"] as Set) { $0.formUnion($1.declaredModules) }
     let files = try machineFiles(classes, besides: modules).sorted { $0.name < $1.name }
     let contents = files.map(\.contents).joined(separator: "\n")
     return GeneratedFile(name: name, contents: contents, kind: .machine)
   }
 
-  /// The names among those of a folder that an earlier run has generated and this model no longer has: files that begin with
-  /// ``GeneratedFile/header``, and the human files to them.
+  /// Returns the names of files in a folder that an earlier run has generated and that this model no longer needs:
+  /// files that begin with ``GeneratedFile/header``, and the human files that belong to them.
   ///
-  /// - Parameter firstLines: The first line of each file in the folder, by name.
+  /// - Parameter firstLines: the first line of each file in the folder, by name.
   public func orphans(among firstLines: [String: String]) throws -> [String] {
     let names = Set(try files().map(\.name))
     let machine = firstLines.filter { $0.value == GeneratedFile.header && !names.contains($0.key) }.map(\.key)
@@ -57,7 +64,8 @@ public struct CodeGenerator: Sendable {
     return classes
   }
 
-  /// - Parameter fileModules: those whose types are in declarations of the file that all of it goes to, if there is one.
+  /// - Parameter fileModules: the modules whose types are used in declarations elsewhere in the same file, if
+  ///   everything is written to one file.
   private func machineFiles(
     _ classes: [EntityClass],
     besides fileModules: Set<String> = []
@@ -75,12 +83,12 @@ public struct CodeGenerator: Sendable {
     return files + [GeneratedFile(name: typeName + ".swift", contents: contents, kind: .machine)]
   }
 
-  /// `contents` with the mark of files that are overwritten, which templates of one's own may have left out.
+  /// Adds the header of generated files to `contents`, if a custom template has left it out.
   private static func marked(_ contents: String) -> String {
     contents.hasPrefix(GeneratedFile.header) ? contents : GeneratedFile.header + "\n" + contents
   }
 
-  /// Types that are named by what is generated of any model.
+  /// The types that the generated code of any model uses.
   private static let usedTypes: Set<String> = [
     "AnyKeyPath", "AttributeKey", "Data", "FetchArgument", "FetchPredicate", "FetchRequest", "ManagedObject",
     "ManagedObjectContext",
@@ -91,7 +99,7 @@ public struct CodeGenerator: Sendable {
     if Self.usedTypes.contains(typeName) {
       throw GenerationError(
         description:
-          "The classes of the model \(modelName) need a type called \(typeName), which is one of Heartwood's. Call the model otherwise."
+          "The classes of the model \(modelName) need a type called \(typeName), which is one of Heartwood's. Give the model another name."
       )
     }
     let usedTypes = Self.usedTypes.union(classes.flatMap(\.attributeTypes))
@@ -136,7 +144,7 @@ public struct CodeGenerator: Sendable {
       "modelName": .text(SwiftText.comment(modelName)),
       "typeName": .text(typeName),
       "access": .text(options.accessLevel.modifier),
-      // An array of one element has no comma behind it, as the formatter wants it.
+      // swift-format removes the trailing comma of an array with one element.
       "classes": .list(
         classes.map { ["className": .text($0.className), "comma": .text(classes.count > 1 ? "," : "")] }
       ),
@@ -147,57 +155,59 @@ public struct CodeGenerator: Sendable {
 
 // MARK: GenerationOptions
 
-/// How classes are generated.
+/// The options for the generation of classes.
 public struct GenerationOptions: Sendable {
-  /// Who may use the classes. The raw value is how it is written.
+  /// The access level of the classes. The raw value is the Swift keyword.
   public enum AccessLevel: String, Sendable, Hashable, CaseIterable {
     case `internal`, package, `public`
 
-    /// What stands before a declaration.
+    /// The access modifier of a declaration, with a space.
     var modifier: String { self == .internal ? "" : rawValue + " " }
 
-    /// What stands before the import of a module that no declaration names. Beside an import at the level of the package, one without a
+    /// The access modifier of an import that no declaration needs. In a file with a `package import`, an import without
+    /// a modifier would be an error in targets whose imports are not internal by default.
     /// level would be an error in targets whose imports are not internal by default.
     var plainImportModifier: String { self == .package ? "internal " : "" }
   }
 
-  /// The class that the classes of entities without a parent inherit from.
+  /// The superclass of the classes of entities that have no parent.
   public var baseClass = "ManagedObject"
-  /// Who may use the classes.
+  /// The access level of the classes.
   public var accessLevel = AccessLevel.internal
-  /// Whether each class is in two parts: one that is generated anew, and one that its author owns.
+  /// Whether each class is split in two: a class that is generated again each time, and a subclass for handwritten
+  /// code.
   public var hasHumanFiles = true
-  /// What to import beside Heartwood, such as the module of the base class.
+  /// The modules to import in addition to Heartwood, such as the module of the base class.
   public var imports: [String] = []
-  /// The template of the files that are generated anew.
+  /// The template of the files that are generated again each time; nil for the built-in one.
   public var machineTemplate: Template?
-  /// The template of the files that are made once.
+  /// The template of the files that are generated once; nil for the built-in one.
   public var humanTemplate: Template?
-  /// The attributes, as `Entity.attribute`, that have a value without being optional in Swift, though they are in the model.
+  /// The attributes, as `Entity.attribute`, that are optional in the model but have a non-optional Swift type.
   public var scalarAttributes: Set<String> = []
 
-  /// The usual options.
+  /// Creates the default options.
   public init() {}
 }
 
-/// A file to be written.
+/// A generated file, which is not yet written to the disk.
 public struct GeneratedFile: Sendable, Hashable {
-  /// Whose file it is.
+  /// Whether a file is generated again each time.
   public enum Kind: String, Sendable, Hashable {
-    /// It is overwritten each time.
+    /// A file that every run overwrites.
     case machine
-    /// It is made once, and then its author's.
+    /// A file that is written once, and then edited by hand.
     case human
   }
 
-  /// The name, without a folder.
+  /// The name of the file, without a folder.
   public let name: String
-  /// The text.
+  /// The text of the file.
   public let contents: String
-  /// Whose file it is.
+  /// Whether the file is generated again each time.
   public let kind: Kind
 
-  /// A file of one's own.
+  /// Creates a file.
   public init(name: String, contents: String, kind: Kind) {
     self.name = name
     self.contents = contents
@@ -209,8 +219,8 @@ public struct GeneratedFile: Sendable, Hashable {
     "// Generated by heartwood from the model. Changes are lost: make them in the model, or in another file."
 }
 
-/// Why no classes can be generated.
+/// The error if no classes can be generated.
 public struct GenerationError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong and what to do.
+  /// What is wrong, and what to do.
   public let description: String
 }

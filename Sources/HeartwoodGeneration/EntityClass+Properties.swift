@@ -1,21 +1,21 @@
 import HeartwoodModel
 
 extension EntityClass {
-  /// Whether a type of Foundation's is in the declarations.
+  /// Whether the declarations use a type of Foundation.
   var usesFoundation: Bool {
     plainTypes.contains(where: \.isFoundationType)
       || ownAttributes.contains { UntypedAttribute.foundationNames.contains(Self.untypedName(of: $0) ?? "") }
   }
 
-  /// The types of the entity's own attributes, but for those of the application's.
+  /// The names of the types of the entity's own attributes, without types that the application declares.
   var attributeTypes: [String] { plainTypes.map(\.swiftName) }
 
-  /// Whether a type of the application's is in the declarations.
+  /// Whether the declarations use a type that the application declares.
   var usesOwnTypes: Bool { plainTypes.count < ownAttributes.count }
 
   private var ownAttributes: [AttributeDescription] { entity.definition.properties.compactMap(\.attribute) }
 
-  /// The types of those whose values are of no type of the application's.
+  /// The types of the attributes whose values do not have a type of the application.
   private var plainTypes: [AttributeType] {
     ownAttributes.filter { attribute in
       if let name = Self.untypedName(of: attribute) { return UntypedAttribute.isPlain(name) }
@@ -23,14 +23,15 @@ extension EntityClass {
     }.map(\.type)
   }
 
-  /// An attribute without a type: the object keeps its value itself, since no context knows what it is.
+  /// Returns the values of an attribute without a type. The object keeps the value itself, since contexts cannot store
+  /// it.
   func untypedAttribute(_ attribute: AttributeDescription) -> [String: TemplateValue] {
     ["type": .text((Self.untypedName(of: attribute) ?? "Any") + "?")]
       .merging(propertyNames(attribute.name)) { first, _ in first }
   }
 
-  /// The Swift type of what an attribute without a type holds: the one that the user info or the model names, or anything. nil for an
-  /// attribute with a type.
+  /// Returns the Swift type of an attribute without a type: the type in the user info or in the model, or `Any`.
+  /// Returns nil if the attribute has a type.
   static func untypedName(of attribute: AttributeDescription) -> String? {
     guard attribute.type == .undefined else { return nil }
     return ownType(of: attribute) ?? UntypedAttribute.name(ofClass: attribute.attributeValueClassName)
@@ -52,7 +53,7 @@ extension EntityClass {
     return values.merging(propertyNames(attribute.name)) { first, _ in first }
   }
 
-  /// The type that the attribute's transformer makes of bytes, where the user info names it.
+  /// Returns the type to which the attribute's transformer converts bytes, if the user info contains it.
   static func transformedType(of attribute: AttributeDescription) -> String? {
     guard attribute.type == .transformable, attribute.valueTransformerName != nil,
       let type = attribute.userInfo[transformedTypeKey], !type.isEmpty
@@ -60,7 +61,7 @@ extension EntityClass {
     return type
   }
 
-  /// The type that the user info gives an attribute.
+  /// Returns the type of the application in the attribute's user info.
   static func ownType(of attribute: AttributeDescription) -> String? {
     typeKeys.lazy.compactMap { attribute.userInfo[$0] }.first { !$0.isEmpty }
   }
@@ -77,7 +78,7 @@ extension EntityClass {
   func toMany(_ relationship: RelationshipDescription) -> [String: TemplateValue] {
     var values = self.relationship(relationship)
     let isOrdered = relationship.isOrdered
-    // The methods call what they are given so.
+    // The methods have parameters or variables of these names.
     let isHidden = ["object", "objects"].contains(relationship.name)
     let name = (isHidden ? "self." : "") + accessor(relationship.name)
     values["collection"] = .text(isOrdered ? "RelatedList" : "RelatedSet")
@@ -88,12 +89,13 @@ extension EntityClass {
     return values
   }
 
-  /// What a property is called, in Swift and in the model.
+  /// Returns the names of a property, in Swift and in the model.
   func propertyNames(_ name: String) -> [String: TemplateValue] {
     ["name": .text(accessor(name)), "baseName": .text(name), "propertyName": .text(name)]
   }
 
-  /// The name of the accessor: that of the property, with underscores behind it where every object has a member so called.
+  /// Returns the name of the accessor: the name of the property, with underscores appended if every object has a member
+  /// of that name.
   private func accessor(_ name: String) -> String {
     guard ReservedNames.properties.contains(name) else { return SwiftText.identifier(name) }
     var accessor = name + "_"
@@ -130,7 +132,7 @@ extension AttributeType {
   }
 }
 
-/// What Swift calls the classes that models name for the values of attributes without a type.
+/// Swift types for the classes in which models declare attributes without a type.
 private enum UntypedAttribute {
   private static let names = [
     "NSObject": "Any", "NSString": "String", "NSNumber": "NSNumber", "NSDecimalNumber": "Decimal", "NSDate": "Date",
@@ -138,10 +140,10 @@ private enum UntypedAttribute {
     "NSSet": "Set<AnyHashable>",
   ]
 
-  /// Those of Foundation.
+  /// The types that Foundation declares.
   static let foundationNames: Set<String> = ["NSNumber", "Decimal", "Date", "Data", "UUID", "URL"]
 
-  /// Whether the type is none of the application's.
+  /// Returns whether the type is not one of the application.
   static func isPlain(_ name: String) -> Bool { names.values.contains(name) }
 
   static func name(ofClass className: String?) -> String {
@@ -157,7 +159,7 @@ private enum UntypedAttribute {
 
 // MARK: SwiftText
 
-/// Pieces of Swift source.
+/// Functions that write Swift source.
 package enum SwiftText {
   private static let keywords: Set<String> = [
     "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import", "init", "inout",
@@ -171,39 +173,39 @@ package enum SwiftText {
     "Self", "super", "throws", "true", "try", "Type", "Protocol",
   ]
 
-  /// Whether `name` is a word of the language.
+  /// Returns whether `name` is a keyword.
   package static func isReserved(_ name: String) -> Bool { keywords.contains(name) }
 
-  /// `name` as a declaration has it.
+  /// Returns `name` as it is written in a declaration.
   static func identifier(_ name: String) -> String {
     keywords.contains(name) ? "`\(name)`" : name
   }
 
-  /// A name with the letters and digits of any text, and underscores for the rest.
+  /// Returns an identifier with the letters and digits of `text`, and underscores for all other characters.
   static func name(of text: String) -> String {
     let letters = text.map { $0.isLetter || $0.isNumber ? $0 : "_" }
     return String(letters.first?.isNumber ?? true ? ["_"] + letters : letters)
   }
 
-  /// `name` with a capital.
+  /// Returns `name` with a capital first letter.
   static func capitalized(_ name: String) -> String {
     name.prefix(1).uppercased() + name.dropFirst()
   }
 
-  /// `text` as a comment of one line has it, with a blank in place of each sign that would end the line or that no source may have.
+  /// Returns `text` for a comment of one line, with spaces in place of line breaks and control characters.
   static func comment(_ text: String) -> String {
     let signs: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
     let scalars = text.unicodeScalars.map { signs.contains($0.properties.generalCategory) ? " " : $0 }
     return String(String.UnicodeScalarView(scalars))
   }
 
-  /// A literal of `text`, in which nothing means anything else.
+  /// Returns a string literal of `text`, in which no character is special.
   static func literal(_ text: String) -> String {
     var marks = "#"
     while text.contains("\"" + marks) || text.contains("\\" + marks) { marks += "#" }
     let escape = "\\" + marks
     var body = ""
-    // Not by characters: a carriage return and a line feed are one.
+    // Escapes scalars rather than characters, because a carriage return and a line feed form one character.
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\n": body += escape + "n"
@@ -216,7 +218,7 @@ package enum SwiftText {
     return "\(marks)\"\(body)\"\(marks)"
   }
 
-  /// A name of constants in capitals, `FIRST_NAME`, as one of a parameter: `firstName`.
+  /// Returns a parameter name, `firstName`, for a constant name in capitals, `FIRST_NAME`.
   static func parameter(_ name: String) -> String {
     if name.first?.isNumber ?? true { return parameter("value" + name) }
     guard !name.contains(where: \.isLowercase) else { return identifier(name) }

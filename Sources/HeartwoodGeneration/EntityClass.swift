@@ -1,11 +1,12 @@
 import HeartwoodModel
 
-/// What a template says of one entity.
+/// The values of an entity for a template.
 struct EntityClass {
-  /// The key of the user info by which an attribute gets a Swift type of the application's: an enumeration or a Codable type.
+  /// The keys of the user info for the Swift type of an attribute that the application declares: an enumeration or a
+  /// Codable type.
   static let typeKeys = ["swiftType", "attributeValueScalarType"]
 
-  /// The key of the user info by which an attribute says what its registered transformer makes of bytes.
+  /// The key of the user info for the type to which an attribute's transformer converts bytes.
   static let transformedTypeKey = "transformedType"
 
   let entity: EntityDescription
@@ -25,13 +26,13 @@ struct EntityClass {
     guard className.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else {
       throw GenerationError(
         description:
-          "The entity \(entity.name) has the class “\(className)”, which is no name of a class. Give it another."
+          "The entity \(entity.name) has the class “\(className)”, which is not a class name. Give it another."
       )
     }
   }
 
-  /// The name of the class of an entity, without its module: the entity's own where the model says none. A word of the language, such as
-  /// `Type`, gets an underscore behind it.
+  /// Returns the class name of an entity, without a module: the name in the model, or the name of the entity. A
+  /// keyword, such as `Type`, gets an underscore.
   static func className(of entity: EntityDescription) -> String {
     let name = modelClassName(of: entity)
     return SwiftText.isReserved(name) ? name + "_" : name
@@ -44,21 +45,21 @@ struct EntityClass {
     return name
   }
 
-  /// The name of the class of another entity.
+  /// Returns the class name of another entity.
   func className(ofEntity name: String) -> String {
     model.entity(named: name).map(Self.className) ?? name
   }
 
   var machineClassName: String { options.hasHumanFiles ? "_" + className : className }
 
-  /// The names of the types that are made of the entity, each once.
+  /// The names of the types that are generated for the entity.
   var typeNames: [String] { options.hasHumanFiles ? [className, machineClassName] : [className] }
 
   private var isFinal: Bool { entity.subentityOrdinals.isEmpty }
 
   private var access: String { options.accessLevel.modifier }
 
-  /// - Parameter fileModules: those whose types are in the declarations of the other classes in the same file.
+  /// - Parameter fileModules: the modules whose types are used in the declarations of other classes in the same file.
   func values(besides fileModules: Set<String> = []) -> [String: TemplateValue] {
     let own = entity.definition.properties
     let attributes = own.compactMap(\.attribute).filter { $0.type != .undefined }.map(attribute)
@@ -94,10 +95,10 @@ struct EntityClass {
     ]
   }
 
-  /// The modules whose types are in the declarations.
+  /// The modules whose types are used in the declarations.
   ///
-  /// The base class is named by the classes of entities without a parent alone, and the application's types where attributes are of one;
-  /// an import that nothing needs is a warning.
+  /// Only the classes of entities without a parent name the base class, and only attributes name types of the
+  /// application. An import that is not needed would be a warning.
   var declaredModules: Set<String> {
     let others = entity.superentity == nil || usesOwnTypes ? options.imports : []
     return Set(others + (declaresHeartwood ? ["Heartwood"] : []) + (usesFoundation ? ["Foundation"] : []))
@@ -105,14 +106,15 @@ struct EntityClass {
 
   private var modules: Set<String> { declaredModules.union(["Heartwood"]) }
 
-  /// Whether a type of Heartwood's is in the declarations.
+  /// Whether the declarations use a type of Heartwood.
   private var declaresHeartwood: Bool {
     let isRoot = entity.superentity == nil && options.baseClass == "ManagedObject"
     let hasKeys = entity.definition.properties.contains { $0.attribute?.type != .undefined }
     return isRoot || hasKeys || !fetches(model.fetchRequestTemplates).isEmpty
   }
 
-  /// The lines that import `modules`, sorted as the formatter sorts them; those in `declared` at the declarations' level of access.
+  /// Returns import lines for `modules`, in the order of swift-format. Modules in `declared` are imported at the access
+  /// level of the declarations.
   static func imports(
     _ modules: Set<String>,
     declared: Set<String>,
@@ -125,7 +127,8 @@ struct EntityClass {
     }
   }
 
-  /// The entries under names of Swift: keys that differ in other signs alone are told apart by underscores.
+  /// Returns the entries with Swift names. If keys differ only in characters that a name cannot contain, underscores
+  /// are appended.
   private func userInfoEntries(_ entries: [(key: String, value: String)]) -> [[String: TemplateValue]] {
     var taken: Set<String> = ["_"]
     return entries.map { key, value in
@@ -139,14 +142,14 @@ struct EntityClass {
 // MARK: Fetches
 
 extension EntityClass {
-  /// What a template says of the model's fetch requests for the entity: those that give objects, or how many there are.
+  /// Returns the values for the model's fetch requests for the entity that fetch objects or a count.
   func fetches(_ templates: [FetchRequestTemplate]) -> [[String: TemplateValue]] {
     functions(templates).filter { $0.template.entityName == entity.name }.map { fetch($0.template, named: $0.name) }
   }
 
-  /// The requests that become functions of the class and of those that it inherits from, these first, with the names of the functions:
-  /// such as would be the same, with the same labels, are told apart by underscores, for a class cannot replace a static function that it
-  /// inherits.
+  /// Returns the requests that become functions of the class and its superclasses, beginning with the superclasses,
+  /// with the names of the functions. If functions would have the same name and labels, underscores are appended,
+  /// because a class cannot override a static function of its superclass.
   private func functions(_ templates: [FetchRequestTemplate]) -> [(template: FetchRequestTemplate, name: String)] {
     var taken: Set<String> = []
     let lineage = sequence(first: entity) { $0.superentity }.reversed()
@@ -160,7 +163,7 @@ extension EntityClass {
     }
   }
 
-  /// The letters and digits of the request's name, behind what the function does.
+  /// Returns `fetch` or `count`, followed by the letters and digits of the request's name.
   private static func functionName(of template: FetchRequestTemplate) -> String {
     let name = template.name.filter { $0.isLetter || $0.isNumber || $0 == "_" }
     return (template.resultType == .count ? "count" : "fetch") + SwiftText.capitalized(name)
@@ -194,7 +197,8 @@ extension EntityClass {
     (template.predicate?.variables ?? []).sorted()
   }
 
-  /// What a request is told otherwise than it would be: the subentities always, for the request is a variable so.
+  /// Returns the settings of the request that differ from the defaults. Subentities are always included in the list, so
+  /// that the request has to be a variable.
   private static func flags(of template: FetchRequestTemplate) -> [[String: TemplateValue]] {
     var flags = [("includesSubentities", template.includesSubentities)]
     if !template.includesPendingChanges { flags.append(("includesPendingChanges", false)) }
@@ -202,7 +206,8 @@ extension EntityClass {
     return flags.map { ["flag": .text($0.0), "value": .text("\($0.1)")] }
   }
 
-  /// Variables, what they are called where the method is called, and in it: another name where the method has one that is the same.
+  /// Returns the variables with the argument labels and names of the parameters. The name differs from the label if the
+  /// function uses it itself.
   private func namedVariables(_ variables: [String]) -> [(variable: String, label: String, name: String)] {
     var taken: Set<String> = [
       "context", "predicate", "request", "`self`", "`Self`", "FetchPredicate", "FetchRequest", className,

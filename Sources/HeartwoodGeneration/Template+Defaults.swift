@@ -1,5 +1,5 @@
 extension Template {
-  /// The text of the template for machine files, which templates of one's own may begin with.
+  /// The text of the template for machine files, as a starting point for custom templates.
   public static let machineText = """
     {{header}}
     {{#imports}}
@@ -32,7 +32,7 @@ extension Template {
       /// The name and class of the relationship `{{propertyName}}`.
       {{access}}static let {{baseName}}Key = ToOneKey<{{destination}}>("{{propertyName}}")
 
-      /// The object that the relationship `{{propertyName}}` leads to.
+      /// The object in the relationship `{{propertyName}}`.
       {{access}}var {{name}}: {{destination}}? {
         get { self[{{machineClassName}}.{{baseName}}Key] }
         set { self[{{machineClassName}}.{{baseName}}Key] = newValue }
@@ -43,7 +43,7 @@ extension Template {
       /// The name and class of the relationship `{{propertyName}}`.
       {{access}}static let {{baseName}}Key = ToManyKey<{{destination}}>("{{propertyName}}")
 
-      /// The objects that the relationship `{{propertyName}}` leads to.
+      /// The objects in the relationship `{{propertyName}}`.
       {{access}}var {{name}}: {{collection}}<{{destination}}> {
         get { self[{{label}}: {{machineClassName}}.{{baseName}}Key] }
         set { self[{{label}}: {{machineClassName}}.{{baseName}}Key] = newValue }
@@ -61,7 +61,7 @@ extension Template {
     {{/toManys}}
     {{#fetches}}
 
-      /// Fetches what the model's fetch request `{{requestName}}` describes.
+      /// Performs the fetch request `{{requestName}}` of the model.
       {{access}}static func {{name}}(
     {{#parameters}}
         {{parameter}}{{comma}}
@@ -110,10 +110,10 @@ extension Template {
       }
     {{#hasUserInfo}}
 
-      /// The keys of the entity's user info, and what is there.
+      /// The values of the entity's user info, by key.
       {{access}}enum {{entityName}}UserInfo {
     {{#userInfo}}
-        /// What the user info has under this key.
+        /// The value of this key.
         {{access}}static let {{name}} = {{value}}
     {{/userInfo}}
       }
@@ -122,7 +122,7 @@ extension Template {
 
     """
 
-  /// The text of the template for human files.
+  /// The text of the template for human files, as a starting point for custom templates.
   public static let humanText = """
     {{importAccess}}import Heartwood
 
@@ -152,7 +152,7 @@ extension Template {
 
       /// Makes the model.
       ///
-      /// - Throws: An error where this version of Heartwood cannot read what the generator wrote.
+      /// - Throws: An error if this version of Heartwood cannot read the generated model.
       {{access}}static func makeModel() throws -> ManagedObjectModel {
         try ManagedObjectModel(encoded: Data(encoded.utf8))
       }

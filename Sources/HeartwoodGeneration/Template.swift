@@ -1,8 +1,13 @@
-/// A text with places that are filled in, in a small part of the Mustache language.
+/// A text with placeholders, in a small subset of the Mustache language.
 ///
-/// `{{name}}` is replaced by a text; what stands between `{{#name}}` and `{{/name}}` is written once for each item of a list, or where a
-/// flag is set or a text is not empty, and between `{{^name}}` and `{{/name}}` where it is not so. Names that an item does not have are
-/// looked up around it. A tag of a section that has a line to itself leaves no empty line. Nothing is escaped.
+///     let template = try Template("{{#names}}Hello, {{name}}!\n{{/names}}")
+///     let text = try template.render(["names": .list([["name": .text("Ann")], ["name": .text("Bob")]])])
+///
+/// `{{name}}` is replaced by a text. The text between `{{#name}}` and `{{/name}}` is repeated for each item of a list,
+/// or written once if a flag is true or a text is not empty. The text between `{{^name}}` and `{{/name}}` is written if
+/// the list is empty, the flag is false or the text is empty. `{{!…}}` is a comment. Names that an item does not have
+/// are looked up in the surrounding sections. The tag of a section that is alone on its line does not leave an empty
+/// line. Nothing is escaped.
 public struct Template: Sendable {
   indirect enum Node: Sendable {
     case text(String)
@@ -13,10 +18,11 @@ public struct Template: Sendable {
   let nodes: [Node]
   private let name: String?
 
-  /// Reads a template.
+  /// Parses a template.
   ///
-  /// - Parameter name: what errors call it, such as its path.
-  /// - Throws: ``TemplateError`` with the line of a tag that is not closed, or that closes another.
+  /// - Parameter name: the name of the template in errors, such as its path.
+  /// - Throws: ``TemplateError``, with the line of a section that is not closed, or of a tag that closes no open
+  ///   section.
   public init(_ text: String, named name: String? = nil) throws(TemplateError) {
     self.name = name
     var parser = TemplateParser(text)
@@ -27,9 +33,9 @@ public struct Template: Sendable {
     }
   }
 
-  /// The text with everything filled in.
+  /// Returns the text with all values filled in.
   ///
-  /// - Throws: ``TemplateError`` where a name is not known.
+  /// - Throws: ``TemplateError`` if a name in the template is not among the values.
   public func render(_ values: [String: TemplateValue]) throws(TemplateError) -> String {
     var text = ""
     do {
@@ -50,7 +56,7 @@ public struct Template: Sendable {
       case .text(let part): text += part
       case .value(let name, let line):
         guard case .text(let value) = try find(name, scopes, line) else {
-          throw TemplateError(line: line, message: "“\(name)” is no text. Use it as a section.")
+          throw TemplateError(line: line, message: "“\(name)” is not text. Use it as a section.")
         }
         text += value
       case .section(let name, let isInverted, let inner, let line):
@@ -77,19 +83,19 @@ public struct Template: Sendable {
   }
 }
 
-/// What a template is filled with.
+/// A value for a template.
 public enum TemplateValue: Sendable, Hashable {
-  /// A text; a section of it is written once, unless it is empty.
+  /// A text. A section with its name is written once, unless the text is empty.
   case text(String)
   /// Whether a section is written.
   case flag(Bool)
-  /// Items by name, for each of which a section is written.
+  /// A list of items. A section is repeated for each item, with the values of the item.
   case list([[String: TemplateValue]])
 
-  /// Whether a section of it is left out.
+  /// Whether a section with the value is left out.
   var isEmpty: Bool { scopes.isEmpty }
 
-  /// What is known in each repetition of a section, beside what is known around it.
+  /// The values for each repetition of a section, in addition to the surrounding ones.
   var scopes: [[String: TemplateValue]] {
     switch self {
     case .text(let text): text.isEmpty ? [] : [[:]]
@@ -99,21 +105,21 @@ public enum TemplateValue: Sendable, Hashable {
   }
 }
 
-/// What is wrong with a template.
+/// The error if a template cannot be parsed or rendered.
 public struct TemplateError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What the template was called when it was read, such as its path.
+  /// The name that was given to the template, such as its path.
   public var template: String?
-  /// The line, from 1.
+  /// The line, counted from 1.
   public let line: Int
   /// What is wrong, and what to do.
   public let message: String
 
-  /// Where it is, and the message.
+  /// The position and the message.
   public var description: String {
     template.map { "\($0):\(line): \(message)" } ?? "line \(line) of the template: \(message)"
   }
 
-  /// The same in the template called `name`.
+  /// Returns the error with the name of the template.
   func of(_ name: String?) -> TemplateError {
     var error = self
     error.template = name
@@ -123,13 +129,13 @@ public struct TemplateError: Error, Sendable, Hashable, CustomStringConvertible 
 
 // MARK: TemplateParser
 
-/// Reads the tags of a template.
+/// Parses the tags of a template.
 struct TemplateParser {
   private struct OpenSection {
     let name: String
     let isInverted: Bool
     let line: Int
-    /// What came before the section.
+    /// The nodes before the section.
     let nodes: [Template.Node]
   }
 
@@ -170,7 +176,7 @@ struct TemplateParser {
     return nodes
   }
 
-  /// Whether a tag between `text` and the rest has its line to itself.
+  /// Returns whether a tag after `text` is alone on its line.
   private func isAlone(after text: Substring) -> Bool {
     let before = text.reversed().drop { $0 == " " || $0 == "\t" }.first
     let startsLine = before?.isNewline ?? (text.startIndex == text.base.startIndex || isAtLineStart(text))
@@ -178,7 +184,7 @@ struct TemplateParser {
     return startsLine && (after?.isNewline ?? true)
   }
 
-  /// Whether `text` begins just after a line break, of a tag that had its line to itself.
+  /// Returns whether `text` begins after the line break of a tag that was alone on its line.
   private func isAtLineStart(_ text: Substring) -> Bool {
     text.startIndex > text.base.startIndex && text.base[text.base.index(before: text.startIndex)].isNewline
   }
@@ -205,7 +211,7 @@ struct TemplateParser {
 }
 
 extension Substring {
-  /// Without the last characters for which `predicate` holds.
+  /// Returns the substring without the last characters for which `predicate` returns true.
   fileprivate func dropLast(while predicate: (Character) -> Bool) -> Substring {
     var end = endIndex
     while end > startIndex, predicate(base[base.index(before: end)]) { end = base.index(before: end) }
@@ -215,12 +221,12 @@ extension Substring {
 
 // MARK: LineBreaking
 
-/// Breaks the lines that long names have made too long, as Swift's formatter does.
+/// Breaks lines that long names have made too long, as swift-format does.
 enum LineBreaking {
   private static let longestLine = 120
   private static let indentation = "  "
 
-  /// `text` with its long lines broken, where there is a place for it.
+  /// Returns `text` with long lines broken, if there is a place to break them.
   static func applied(to text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { broken(String($0)) }.joined(separator: "\n")
   }
@@ -245,9 +251,9 @@ enum LineBreaking {
     return "\(margin)\(code[...start])\n\(lines.joined(separator: ",\n"))\n\(margin)\(code[end...])"
   }
 
-  /// The arguments of a call. What stands in brackets or quotation marks belongs together.
+  /// Returns the arguments of a call. Brackets and string literals are not split.
   private static func arguments(_ text: Substring) -> [String] {
-    // A literal between number signs may have quotation marks in it.
+    // A literal with number signs may contain quotation marks.
     if text.contains("#\"") { return [String(text)] }
     var (arguments, depth, isQuoted) = ([""], 0, false)
     for character in text {

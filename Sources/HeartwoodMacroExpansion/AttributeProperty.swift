@@ -1,13 +1,13 @@
 import SwiftSyntax
 
-/// A property with `@Attribute`: its key, its accessors and its description, as text.
+/// A property with `@Attribute`, and the text of its key, its accessors and its description.
 struct AttributeProperty {
   let variable: PersistedVariable
-  /// The type without its question mark; the type itself where it has none.
+  /// The type without its question mark, or the type itself if it is not optional.
   private let wrappedType: String
   private let isOptional: Bool
 
-  /// - Throws: ``MacroFault`` where the property can be no attribute.
+  /// - Throws: ``MacroFault`` if the property cannot be an attribute.
   init(_ variable: PersistedVariable) throws(MacroFault) {
     self.variable = variable
     let written = OptionalType(variable.type)
@@ -28,7 +28,7 @@ struct AttributeProperty {
     guard isTransformed, !isOptional else { return }
     throw MacroFault(
       "transformerOfValue",
-      "What a transformer makes may be nothing, so the property's type is optional.",
+      "A transformer may return nil, so the property's type must be optional.",
       at: variable.writtenType,
       mends: [variable.makingTypeOptional]
     )
@@ -37,7 +37,10 @@ struct AttributeProperty {
   private func checkInitialValue() throws(MacroFault) {
     guard let value = variable.initialValue else { return }
     if isDerived {
-      throw variable.faultOfInitialValue("derivedDefault", "The value is computed, so the property has no initial one.")
+      throw variable.faultOfInitialValue(
+        "derivedDefault",
+        "The value is computed, so the property cannot have an initial one."
+      )
     }
     if isTransformed {
       throw variable.faultOfInitialValue(
@@ -89,18 +92,18 @@ extension AttributeProperty: PersistedProperty {
     return text == CallText().call("AttributeRules") ? nil : text
   }
 
-  /// Whether no two objects have the same value.
+  /// Whether no two objects may have the same value.
   var isUnique: Bool { arguments.has("unique") }
 
-  /// Whether objects are found fast by the value.
+  /// Whether stores index the values.
   var isIndexed: Bool { arguments.has("indexed") }
 }
 
 extension ExprSyntax {
   private static let changingTypes = ["UUID", "Date", "Foundation.UUID", "Foundation.Date"]
 
-  /// Whether it is known to have another value each time, where one of `type` is expected: `UUID()`, `Date()`, `Date.now`, `.init()`, and
-  /// what is made of these by members and operators.
+  /// Whether the expression, of type `type`, has another value at each evaluation: `UUID()`, `Date()`, `Date.now`,
+  /// `.init()`, and expressions made of these with members and operators.
   fileprivate func differsEachTime(as type: String) -> Bool {
     if let call = self.as(FunctionCallExprSyntax.self) {
       return call.isChangingInitializer(as: type) || call.calledExpression.differsEachTime(as: type)
@@ -111,7 +114,7 @@ extension ExprSyntax {
     return operands.contains { $0.differsEachTime(as: type) }
   }
 
-  /// What operators and brackets stand around; nothing for another expression.
+  /// The operands of an operator, or the contents of parentheses; empty for other expressions.
   private var operands: [ExprSyntax] {
     if let sequence = self.as(SequenceExprSyntax.self) { return Array(sequence.elements) }
     if let infix = self.as(InfixOperatorExprSyntax.self) { return [infix.leftOperand, infix.rightOperand] }
@@ -122,7 +125,8 @@ extension ExprSyntax {
 }
 
 extension FunctionCallExprSyntax {
-  /// Whether it makes a new identifier or the present date: `UUID()`, `Date.init()`, or `.init()` where one of these is expected.
+  /// Whether the call makes a new identifier or the current date: `UUID()`, `Date.init()`, or `.init()` of type `UUID`
+  /// or `Date`.
   fileprivate func isChangingInitializer(as type: String) -> Bool {
     guard arguments.isEmpty else { return false }
     let initializer = ".init"

@@ -6,7 +6,8 @@ package import SwiftSyntaxMacros
   #error("HeartwoodMacros needs swift-syntax: add \"Macros\" to the traits of your dependency on Heartwood.")
 #endif
 
-/// A macro that makes a class describe its entity: `@Entity`. A protocol for the same reason as ``PropertyMacro``.
+/// A macro that generates the description of an entity from a class: `@Entity`. It is a protocol for the same reason as
+/// ``PropertyMacro``.
 package protocol EntityClassMacro: MemberMacro {}
 
 extension EntityClassMacro {
@@ -27,7 +28,7 @@ extension EntityClassMacro {
 
 // MARK: EntityClass
 
-/// A class with `@Entity`, and what the macro writes into it.
+/// A class with `@Entity`, and the members that the macro generates.
 struct EntityClass {
   let declaration: ClassDeclSyntax
   let arguments: MacroArguments
@@ -37,7 +38,7 @@ struct EntityClass {
     guard let declaration = declaration.as(ClassDeclSyntax.self) else {
       throw MacroFault(
         "notAClass",
-        "@Entity is for classes: objects of the graph are of subclasses of ManagedObject.",
+        "@Entity is for classes: objects of the graph belong to subclasses of ManagedObject.",
         at: macro
       )
     }
@@ -45,13 +46,14 @@ struct EntityClass {
     arguments = MacroArguments(macro)
     guard Self.hasSuperclass(declaration) else { throw Self.missingSuperclass(declaration) }
     if let name = arguments.unlabeled.first, !name.isPlainText {
-      throw MacroFault("computedName", "The entity's name is a literal, without anything put in.", at: name)
+      throw MacroFault("computedName", "The entity's name must be a literal without interpolations.", at: name)
     }
     for member in declaration.memberBlock.members { try Self.checkCondition(member.decl) }
     properties = PropertyReader.properties(among: declaration.memberBlock.members)
   }
 
-  /// A superclass comes first, so that there is none where the first is known to be something else.
+  /// Returns whether the class may have a superclass. A superclass comes first, so there is none if the first inherited
+  /// type is known not to be a class, or not to be a managed object.
   private static func hasSuperclass(_ declaration: ClassDeclSyntax) -> Bool {
     guard let first = declaration.inheritanceClause?.inheritedTypes.first else { return false }
     return ![
@@ -77,13 +79,13 @@ struct EntityClass {
     }
     return MacroFault(
       "missingSuperclass",
-      "The class of an entity inherits from ManagedObject, or from the class of another entity.",
+      "The class of an entity must inherit from ManagedObject, or from the class of another entity.",
       at: declaration.name,
-      mends: [.init("Let it inherit from 'ManagedObject'", replacing: declaration, by: subclass)]
+      mends: [.init("Inherit from 'ManagedObject'", replacing: declaration, by: subclass)]
     )
   }
 
-  /// What the compiler is to choose is not known to a macro.
+  /// Refuses properties within `#if`: a macro does not know which of them are compiled.
   private static func checkCondition(_ member: DeclSyntax) throws(MacroFault) {
     guard let condition = member.as(IfConfigDeclSyntax.self) else { return }
     for clause in condition.clauses {
@@ -106,7 +108,7 @@ extension EntityClass {
 
   private var nameLiteral: String { arguments.unlabeled.first?.trimmedDescription ?? "\"\(className)\"" }
 
-  /// The access modifier of the overriding members: the class's own.
+  /// The access modifier of the generated overrides, which is that of the class.
   private var access: String {
     let names = declaration.modifiers.map(\.name.text)
     return ["open", "public", "package"].first(where: names.contains).map { $0 + " " } ?? ""
@@ -154,7 +156,7 @@ extension EntityClass {
     return lines
   }
 
-  /// Those of single attributes and those of the entity.
+  /// The constraints of single attributes, and those in the arguments of `@Entity`.
   private var uniquenessConstraints: String? {
     let own = attributes.filter(\.isUnique).map { "[\($0.variable.keyName).name]" }
     return Self.sum(own, arguments.text("unique"))
@@ -171,7 +173,7 @@ extension EntityClass {
 
   private var attributes: [AttributeProperty] { properties.compactMap { $0 as? AttributeProperty } }
 
-  /// An array of elements and of those of another array.
+  /// Returns an array literal of `elements`, added to the expression of another array.
   private static func sum(_ elements: [String], _ others: String?) -> String? {
     let own = elements.isEmpty ? nil : "[\(elements.joined(separator: ", "))]"
     let parts = [own, others].compactMap(\.self)
@@ -197,7 +199,8 @@ extension EntityClass {
 
 // MARK: ReservedNames
 
-/// The members of every managed object, whose names its properties cannot have in Swift. The review of models has the same list.
+/// The members of every managed object. Properties cannot have the same names in Swift. The review of models has the
+/// same list.
 enum ReservedNames {
   static let members: Set<String> = [
     "awakeFromFetch", "awakeFromInsert", "changedValues", "changedValuesForCurrentEvent", "committedValues",

@@ -1,9 +1,9 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// The arguments of a macro as they are written.
+/// The arguments of a macro, as they are written.
 struct MacroArguments {
-  /// Those without a label, in their order.
+  /// The arguments without a label, in order.
   let unlabeled: [ExprSyntax]
   private let labeled: [String: ExprSyntax]
 
@@ -13,7 +13,7 @@ struct MacroArguments {
       labeled = [:]
       return
     }
-    // A parameter without a label goes on with arguments without any.
+    // The arguments of a variadic parameter have no labels either, except the first.
     unlabeled = list.filter { $0.label == nil }.map(\.expression)
     labeled = Dictionary(
       list.compactMap { argument in argument.label.map { ($0.text, argument.expression) } },
@@ -21,40 +21,40 @@ struct MacroArguments {
     )
   }
 
-  /// The argument with a label.
+  /// Returns the argument with a label.
   subscript(label: String) -> ExprSyntax? { labeled[label] }
 
-  /// Whether `.name` is one of the arguments without a label.
+  /// Returns whether `.name` is one of the arguments without a label.
   func has(_ name: String) -> Bool { option(name) != nil }
 
-  /// The argument `.name`.
+  /// Returns the argument `.name`.
   func option(_ name: String) -> ExprSyntax? {
     unlabeled.first { $0.as(MemberAccessExprSyntax.self)?.declName.baseName.text == name }
   }
 
-  /// Makes sure that each argument without a label is written as `.name`: a macro cannot know what else stands for.
+  /// Checks that each argument without a label is written as `.name`: a macro cannot evaluate other expressions.
   func checkOptions() throws(MacroFault) {
     for argument in unlabeled {
       if let access = argument.as(MemberAccessExprSyntax.self), access.base == nil { continue }
       throw MacroFault(
         "computedOption",
-        "A macro sees only what is written: write the option as .name.",
+        "A macro sees only the source text: write the option as .name.",
         at: argument
       )
     }
   }
 
-  /// The text of an argument, to be passed on.
+  /// Returns the source text of an argument.
   func text(_ label: String) -> String? { labeled[label]?.trimmedDescription }
 }
 
 extension ExprSyntax {
-  /// Whether it is a string literal in which nothing is put in.
+  /// Whether the expression is a string literal without interpolations.
   var isPlainText: Bool {
     self.as(StringLiteralExprSyntax.self)?.segments.allSatisfy { $0.is(StringSegmentSyntax.self) } ?? false
   }
 
-  /// The expression as one of `type`.
+  /// Returns the text of the expression, converted to `type` with `as`.
   func typed(_ type: String) -> String {
     let text = trimmedDescription
     let isSimple =
@@ -70,7 +70,7 @@ extension ExprSyntax {
   }
 }
 
-/// The arguments of a call that is being written.
+/// The text of a call to generate.
 struct CallText {
   private var arguments: [String] = []
 
@@ -78,25 +78,25 @@ struct CallText {
     if let first { arguments.append(first) }
   }
 
-  /// Adds an argument, where there is one.
+  /// Adds an argument, unless `text` is nil.
   mutating func add(_ label: String, _ text: String?) {
     if let text { arguments.append("\(label): \(text)") }
   }
 
-  /// Adds an argument that is `true`, where it is.
+  /// Adds an argument that is `true`, if `flag` is true.
   mutating func add(_ label: String, if flag: Bool) {
     if flag { arguments.append("\(label): true") }
   }
 
-  /// `name(…)`.
+  /// Returns `name(…)`.
   func call(_ name: String) -> String { "\(name)(\(arguments.joined(separator: ", ")))" }
 }
 
 // MARK: MacroFault
 
-/// What is wrong with the code that a macro is applied to, and how it can be mended.
+/// An error in the code that a macro is attached to, and its fix-its.
 struct MacroFault: Error {
-  /// What a fix-it does.
+  /// A fix-it.
   struct Mend {
     let message: String
     let old: Syntax
@@ -121,7 +121,7 @@ struct MacroFault: Error {
     self.mends = mends
   }
 
-  /// What the compiler shows.
+  /// The diagnostic for the compiler.
   var diagnostic: Diagnostic {
     Diagnostic(
       node: node,

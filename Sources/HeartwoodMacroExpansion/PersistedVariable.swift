@@ -2,20 +2,21 @@ package import SwiftSyntax
 import SwiftSyntaxBuilder
 package import SwiftSyntaxMacros
 
-/// The declaration of a property that a macro keeps in the graph, after the checks that are the same for all.
+/// The declaration of a property with one of the macros, after the checks that attributes and relationships have in
+/// common.
 struct PersistedVariable {
   let declaration: VariableDeclSyntax
   let macro: AttributeSyntax
   let arguments: MacroArguments
   let binding: PatternBindingSyntax
-  /// The name as Swift has it, in backticks where it needs them.
+  /// The name in Swift, in backticks if it is a keyword.
   let identifier: String
-  /// The type, without what stands around it.
+  /// The type, without surrounding whitespace and comments.
   let type: TypeSyntax
-  /// The type in its place.
+  /// The type as it stands in the source.
   let writtenType: TypeSyntax
 
-  /// - Throws: ``MacroFault`` where the declaration is none that a macro can keep.
+  /// - Throws: ``MacroFault`` if the macro cannot be attached to the declaration.
   init(_ declaration: some DeclSyntaxProtocol, macro: AttributeSyntax) throws(MacroFault) {
     let macroName = macro.attributeName.trimmedDescription
     guard let variable = declaration.as(VariableDeclSyntax.self) else {
@@ -46,12 +47,12 @@ struct PersistedVariable {
   /// The name of the key.
   var keyName: String { bareIdentifier + "Key" }
 
-  /// The literal of the name that the property has in the entity.
+  /// The string literal with the name that the property has in the entity.
   var nameLiteral: String { arguments.text("name") ?? "\"\(bareIdentifier)\"" }
 
   var initialValue: ExprSyntax? { binding.initializer?.value }
 
-  /// What stands before the declaration of the key: who may use it is who may use the property.
+  /// The access modifier of the key, which is that of the property.
   var keyAccess: String {
     for modifier in declaration.modifiers where modifier.detail == nil {
       switch modifier.name.text {
@@ -63,7 +64,7 @@ struct PersistedVariable {
     return ""
   }
 
-  /// A fault whose mend leaves out the initial value.
+  /// Returns an error with a fix-it that removes the initial value.
   func faultOfInitialValue(_ id: String, _ message: String) -> MacroFault {
     var bare = binding
     bare.initializer = nil
@@ -102,7 +103,7 @@ extension PersistedVariable {
     )
     return MacroFault(
       "constant",
-      "A property in the graph can change: it is a var.",
+      "A property in the graph can change: it must be a var.",
       at: specifier,
       mends: [.init("Replace 'let' by 'var'", replacing: specifier, by: mended)]
     )
@@ -115,12 +116,12 @@ extension PersistedVariable {
   ) throws(MacroFault) {
     guard let accessors = binding.accessorBlock else { return }
     var bare = variable
-    // What the macro is given of itself is a copy, with other ids.
+    // The macro gets a copy of itself with another id, so it is found by its name.
     bare.attributes = variable.attributes.filter { $0.as(AttributeSyntax.self)?.baseName != macro.baseName }
     bare.leadingTrivia = variable.leadingTrivia
     throw MacroFault(
       "computed",
-      "The macro writes the accessors, so the property has none of its own. Override willSave() or didSave() to follow changes.",
+      "The macro writes the accessors, so the property cannot have its own. Override willSave() or didSave() to follow changes.",
       at: accessors,
       mends: [
         .init("Remove '@\(macro.attributeName.trimmedDescription)'", replacing: variable, by: bare)
@@ -139,13 +140,13 @@ extension PersistedVariable {
     )
     return MacroFault(
       "missingType",
-      "A macro sees only what is written: write the property's type.",
+      "A macro sees only the source text: write the property's type.",
       at: binding.pattern,
       mends: [.init("Add the type", replacing: binding, by: typed)]
     )
   }
 
-  /// What is called as a member of every object has to have another name in Swift.
+  /// Checks that no member of every managed object has the name.
   private func checkName() throws(MacroFault) {
     guard ReservedNames.members.contains(bareIdentifier), let pattern = binding.pattern.as(IdentifierPatternSyntax.self)
     else { return }
@@ -168,7 +169,7 @@ extension PersistedVariable {
 }
 
 extension ExprSyntax {
-  /// The type that Swift gives a literal.
+  /// The type that Swift infers for a literal.
   fileprivate var literalType: String? {
     switch kind {
     case .stringLiteralExpr: "String"
@@ -188,16 +189,16 @@ extension String {
 
 // MARK: PersistedProperty
 
-/// What the macros write for a property.
+/// The text that the macros generate for a property.
 protocol PersistedProperty {
   var variable: PersistedVariable { get }
   /// The type of the key.
   var keyType: String { get }
-  /// The description of the property, as an expression.
+  /// The expression that describes the property.
   var description: String { get }
-  /// What reads the property by the key of this name.
+  /// Returns the expression that reads the property with the key of this name.
   func getter(key: String) -> String
-  /// What sets it; nil where it cannot be set.
+  /// Returns the statement that sets the property; nil if it is read-only.
   func setter(key: String) -> String?
 }
 
@@ -210,7 +211,7 @@ extension PersistedProperty {
     """
   }
 
-  /// The accessors, in the class called `className`.
+  /// Returns the accessors, for the class called `className`.
   func accessors(in className: String) -> [AccessorDeclSyntax] {
     let key = "\(className).\(variable.keyName)"
     let get: AccessorDeclSyntax = "get { \(raw: getter(key: key)) }"
@@ -228,7 +229,7 @@ extension PersistedVariable {
 
 // MARK: OptionalType
 
-/// A type as it is written, and what it is an optional of.
+/// A type as it is written, and the type that it wraps if it is optional.
 struct OptionalType {
   let wrapped: TypeSyntax
   let isOptional: Bool
@@ -246,7 +247,7 @@ struct OptionalType {
     }
   }
 
-  /// The fault of a type with an exclamation mark.
+  /// Returns an error if the type has an exclamation mark.
   func faultOfUnwrapping(_ variable: PersistedVariable) -> MacroFault? {
     guard isUnwrapped else { return nil }
     return MacroFault(
@@ -259,7 +260,7 @@ struct OptionalType {
 }
 
 extension TypeSyntax {
-  /// The argument of `name<Argument>`.
+  /// Returns the argument of `name<Argument>`.
   func onlyArgument(of name: String) -> TypeSyntax? {
     let generic: (name: String, arguments: GenericArgumentClauseSyntax)? =
       if let type = self.as(IdentifierTypeSyntax.self), let clause = type.genericArgumentClause {
@@ -277,7 +278,7 @@ extension TypeSyntax {
 }
 
 extension PersistedVariable {
-  /// Puts a question mark behind the type.
+  /// A fix-it that adds a question mark to the type.
   var makingTypeOptional: MacroFault.Mend {
     let written = writtenType
     var optional = TypeSyntax(OptionalTypeSyntax(wrappedType: OptionalType(type).wrapped))
@@ -288,10 +289,10 @@ extension PersistedVariable {
 
 // MARK: PropertyMacro
 
-/// A macro that makes a property one of the graph: its key beside it, its accessors in it. It is `@Attribute` or `@Relationship`, as the
-/// code has it.
+/// A macro that makes a property part of the graph: it adds a key, and accessors. It is attached as `@Attribute` or
+/// `@Relationship`.
 ///
-/// A protocol, since the compiler looks for the types of macros in the module of the plugin.
+/// It is a protocol, because the compiler looks for the types of macros in the module of the plugin.
 package protocol PropertyMacro: AccessorMacro, PeerMacro {}
 
 extension PropertyMacro {
@@ -313,7 +314,7 @@ extension PropertyMacro {
     providingAccessorsOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [AccessorDeclSyntax] {
-    // What is wrong has been said where the key is made.
+    // The error has been reported where the key is generated.
     guard let property = try? PropertyReader.property(declaration, macro: node) else { return [] }
     return property.accessors(in: className(context))
   }
@@ -324,9 +325,9 @@ extension PropertyMacro {
   }
 }
 
-/// Finds what the macros say of a property.
+/// Finds the properties with macros.
 enum PropertyReader {
-  /// The property that `declaration` is by `macro`.
+  /// Returns the property that `declaration` describes with `macro`.
   static func property(
     _ declaration: some DeclSyntaxProtocol,
     macro: AttributeSyntax
@@ -335,7 +336,7 @@ enum PropertyReader {
     return macro.baseName == "Relationship" ? try RelationshipProperty(variable) : try AttributeProperty(variable)
   }
 
-  /// The properties among the members of a class, without those that have faults: these are told where they are.
+  /// Returns the properties among the members of a class. Those with errors are left out: their own macros report them.
   static func properties(among members: MemberBlockItemListSyntax) -> [any PersistedProperty] {
     members.compactMap { member in
       guard let variable = member.decl.as(VariableDeclSyntax.self), let macro = macro(of: variable) else { return nil }
@@ -343,7 +344,7 @@ enum PropertyReader {
     }
   }
 
-  /// The macro that makes a variable a property of the graph.
+  /// Returns the macro that is attached to a variable.
   static func macro(of variable: VariableDeclSyntax) -> AttributeSyntax? {
     variable.attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }
       .first { ["Attribute", "Relationship"].contains($0.baseName) }

@@ -1,9 +1,9 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// A property with `@Relationship`: its key, its accessors and its description, as text.
+/// A property with `@Relationship`, and the text of its key, its accessors and its description.
 struct RelationshipProperty {
-  /// How the objects at the other end are given.
+  /// The Swift type in which the property returns the related objects.
   private enum Form {
     case one, relatedSet, relatedList, array, set
   }
@@ -12,7 +12,7 @@ struct RelationshipProperty {
   private let destination: TypeSyntax
   private let form: Form
 
-  /// - Throws: ``MacroFault`` where the property can be no relationship.
+  /// - Throws: ``MacroFault`` if the property cannot be a relationship.
   init(_ variable: PersistedVariable) throws(MacroFault) {
     self.variable = variable
     let written = OptionalType(variable.type)
@@ -25,7 +25,7 @@ struct RelationshipProperty {
     } else {
       throw MacroFault(
         "requiredObject",
-        "A relationship leads nowhere until it is set: its type is optional, or a RelatedSet or RelatedList. Write .required where no "
+        "A relationship is empty until it is set: its type must be optional, or a RelatedSet or RelatedList. Write .required if no "
           + "object may be saved without it.",
         at: variable.writtenType,
         mends: [variable.makingTypeOptional]
@@ -80,7 +80,7 @@ struct RelationshipProperty {
     if !isEmpty {
       throw variable.faultOfInitialValue(
         "relationshipDefault",
-        "A new object's relationships lead nowhere. Set the relationship in awakeFromInsert()."
+        "A new object's relationships are empty. Set the relationship in awakeFromInsert()."
       )
     }
   }
@@ -122,12 +122,13 @@ extension RelationshipProperty: PersistedProperty {
     return call.call(form == .one ? ".toOne" : ".toMany")
   }
 
-  /// The name of the inverse: that of the key of the property that a key path ends with, so that the compiler checks it.
+  /// The expression with the name of the inverse. For a key path, it refers to the key of the last property, so that
+  /// the compiler checks that there is one.
   private var inverse: String? {
     guard let argument = variable.arguments["inverse"] else { return nil }
     guard let keyPath = argument.as(KeyPathExprSyntax.self) else { return argument.trimmedDescription }
     guard let property = keyPath.components.last?.component.as(KeyPathPropertyComponentSyntax.self) else { return nil }
-    // Of `\Outer.Item.list` the parser takes `Outer` for the root alone.
+    // In `\Outer.Item.list`, the parser takes only `Outer` as the root.
     let inner = keyPath.components.dropLast().map(\.trimmedDescription).joined()
     let owner = keyPath.root.map { $0.trimmedDescription + inner } ?? destination.trimmedDescription
     return "\(owner).\(property.declName.baseName.text.trimmingBackticks)Key.name"

@@ -2,7 +2,7 @@ import HeartwoodMacroExpansion
 import SwiftCompilerPlugin
 import SwiftSyntaxMacros
 
-/// What the compiler runs to expand the macros.
+/// The executable that the compiler runs to expand the macros.
 @main struct Plugin: CompilerPlugin {
   let providingMacros: [any Macro.Type] = [EntityMacro.self, AttributeMacro.self, RelationshipMacro.self]
 }

@@ -9,21 +9,28 @@ public import HeartwoodFoundation
   import Darwin
 #endif
 
-/// Why a model file could not be read.
+/// The error if a model file cannot be read or written.
+///
+///     do {
+///       let model = try ManagedObjectModel(contentsOf: url)
+///     } catch {
+///       for problem in error.problems { print(problem.line ?? 0, problem.message) }
+///     }
 public struct ModelFileError: Error, Sendable, Hashable {
-  /// One thing that is wrong, and where.
+  /// A problem and its position.
   public struct Problem: Sendable, Hashable {
-    /// The line, from 1, where it is known.
+    /// The line, counted from 1; nil if it is not known.
     public let line: Int?
-    /// The column, from 1, where it is known.
+    /// The column, counted from 1; nil if it is not known.
     public let column: Int?
-    /// What is wrong and what to do.
+    /// What is wrong, and what to do.
     public let message: String
   }
 
   /// The path of the file or folder.
   public let file: String
-  /// At least one problem: the first that keeps the file from being understood, or every fault of the model in it.
+  /// The problems, at least one. Either the first one made the rest of the file unreadable, or these are all faults of
+  /// the model.
   public let problems: [Problem]
 
   init(file: String, problems: [Problem]) {
@@ -46,19 +53,19 @@ public struct ModelFileError: Error, Sendable, Hashable {
 }
 
 extension ModelFileError {
-  /// The line of the first problem, from 1, where it is known.
+  /// The line of the first problem, counted from 1; nil if it is not known.
   public var line: Int? { problems.first?.line }
-  /// The column of the first problem, from 1, where it is known.
+  /// The column of the first problem, counted from 1; nil if it is not known.
   public var column: Int? { problems.first?.column }
-  /// What the first problem is and what to do.
+  /// The message of the first problem.
   public var message: String { problems.first?.message ?? "" }
 }
 
 extension ModelFileError: CustomStringConvertible {
-  /// All problems, one a line, each with file, line and column in the form that compilers use.
+  /// All problems, one per line, with file, line and column in the form that compilers use.
   public var description: String { text { $0 } }
 
-  /// The ``description``, with what a caller calls the file at a path.
+  /// Returns the ``description``, with paths replaced by the results of `path`.
   public func text(path: (String) -> String) -> String {
     problems.map { problem in
       let place = [problem.line, problem.column].compactMap { $0.map(String.init) }
@@ -70,20 +77,21 @@ extension ModelFileError: CustomStringConvertible {
 extension ModelFileError: LocalizedError {
   /// The ``description``.
   public var errorDescription: String? { description }
-  /// What the first problem is and what to do.
+  /// The message of the first problem.
   public var failureReason: String? { message }
 }
 
 // MARK: SystemReason
 
-/// Why the system has not done something with a file, in words for people.
+/// The reason for which the system has refused a file operation, in words.
 package enum SystemReason {
-  /// The system's own words where it has some: the error lists all that Foundation knows.
+  /// Returns the system's message if there is one, since the error's own description lists everything that Foundation
+  /// knows.
   static func text(of error: any Error) -> String {
     (error as? CocoaError).flatMap(words) ?? "\(error)"
   }
 
-  /// The system's own words; nil where it has none.
+  /// Returns the system's message; nil if there is none.
   package static func words(of error: CocoaError) -> String? {
     guard let cause = error.userInfo["NSUnderlyingError"] as? POSIXError, let text = strerror(cause.code.rawValue)
     else { return nil }

@@ -1,17 +1,22 @@
 import HeartwoodFormats
 public import HeartwoodFoundation
 
-/// The texts by which a model is shown to people of one language, from a `.strings` file as Xcode has them.
+/// The texts of a model in one language, from a `.strings` file in Xcode's format.
+///
+///     if let texts = try ModelLocalization(forModelAt: url, languages: Locale.preferredLanguages) {
+///       model = model.localized(by: texts.dictionary)
+///     }
 public struct ModelLocalization: Sendable, Hashable {
   /// The texts by key, for `ManagedObjectModel.localized(by:)`.
   public let dictionary: [String: String]
 
-  /// Reads the `.strings` file at `url`: lines `"key" = "text";` in UTF-8 or UTF-16 with comments between them, or a property list.
+  /// Reads a `.strings` file: lines of the form `"key" = "text";` in UTF-8 or UTF-16, with comments, or a property
+  /// list.
   ///
-  /// - Throws: ``ModelFileError`` with file and line.
+  /// - Throws: ``ModelFileError``, with the line.
   public init(contentsOf url: URL) throws(ModelFileError) {
     let bytes = try DataModelBundle.bytes(of: url)
-    // try?: what is no property list is read as strings, which throw.
+    // try?: data that is not a property list is parsed as strings, which throws.
     if let list = try? ArchiveReader.value(of: bytes), case .dictionary(let members) = list {
       dictionary = members.compactMapValues { if case .string(let text) = $0 { text } else { nil } }
       return
@@ -35,7 +40,7 @@ public struct ModelLocalization: Sendable, Hashable {
   }
 }
 
-/// Reads lines of a key, an equals sign, a text and a semicolon.
+/// Parses lines of a key, an equals sign, a text and a semicolon.
 private struct StringsParser {
   struct Fault: Error {
     let line: Int
@@ -126,16 +131,17 @@ private struct StringsParser {
 extension ModelLocalization {
   private static let folderSuffix = ".lproj"
   private static let fileSuffix = "Model.strings"
-  /// The folder of texts in the language that the application was written in.
+  /// The folder of the texts in the application's development language.
   private static let baseName = "Base"
 
-  /// Reads the texts of a model in the first of `languages` that there are any in; nil where there are none.
+  /// Reads the texts of a model in the first of `languages` for which there are any; nil if there are none.
   ///
-  /// They are looked for where an application has them: for `ToDo.xcdatamodeld` or `ToDo.momd` in `ToDoModel.strings`, in a folder
-  /// `de.lproj` beside the model. Of `de-CH`, that is looked for first, then `de`; at last `Base`.
+  /// The texts are where applications have them: for `ToDo.xcdatamodeld` or `ToDo.momd`, in the file
+  /// `ToDoModel.strings` in a folder such as `de.lproj` beside the model. For `de-CH`, this looks for `de-CH`, then for
+  /// `de`. The last folder is `Base`.
   ///
-  /// - Parameter languages: the user's languages, best first, such as `Locale.preferredLanguages`.
-  /// - Throws: ``ModelFileError`` where a file that is there cannot be read.
+  /// - Parameter languages: the user's languages in order of preference, such as `Locale.preferredLanguages`.
+  /// - Throws: ``ModelFileError`` if a file exists but cannot be read.
   public init?(forModelAt url: URL, languages: [String]) throws(ModelFileError) {
     let folder = url.deletingLastPathComponent()
     let fileName = url.deletingPathExtension().lastPathComponent + Self.fileSuffix
@@ -150,9 +156,9 @@ extension ModelLocalization {
     return nil
   }
 
-  /// The names of the folders of languages, by the languages in small letters.
+  /// Returns the names of the language folders, by language in lower case.
   private static func folders(in folder: URL) -> [String: String] {
-    // try?: a folder that cannot be listed has no texts, which applications do without.
+    // try?: if the folder cannot be listed, the model has no texts, which applications can do without.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     let folders = names.sorted().filter { $0.hasSuffix(folderSuffix) }
     return Dictionary(
@@ -161,7 +167,7 @@ extension ModelLocalization {
     )
   }
 
-  /// What the folder of a language may be called, the closest first: `zh-Hans-CN`, `zh-Hans`, `zh`.
+  /// Returns possible names for the folder of a language, the most specific one first: `zh-Hans-CN`, `zh-Hans`, `zh`.
   private static func names(of language: String) -> [String] {
     var parts = language.replacing("_", with: "-").split(separator: "-")
     var names: [String] = []

@@ -2,10 +2,13 @@ import HeartwoodFoundation
 import HeartwoodModel
 package import HeartwoodStore
 
-/// A difference between two stores as a JSON object: `change` (`identifier`, `metadata`, `entity`, `property`, `removed`, `added` or `changed`), what it
-/// is about, `onlyIn` (`first` or `second`), and `values` with what the `first` and the `second` have.
+/// A difference between two stores as a JSON object.
+///
+/// The members are `change` (`identifier`, `metadata`, `entity`, `property`, `removed`, `added` or `changed`), the
+/// names of what differs, `onlyIn` (`first` or `second`), and `values` with the values in the `first` and the `second`
+/// store.
 package enum DifferenceJSON {
-  /// What the member `change` says.
+  /// Returns the value of the member `change`.
   package static func kind(_ difference: ContentsDifferences.Difference) -> String {
     switch difference {
     case .identifier: "identifier"
@@ -41,7 +44,7 @@ package enum DifferenceJSON {
     }
   }
 
-  /// The value of a property of a record, as JSON.
+  /// Returns a record's value of a property, as JSON.
   package static func text(of property: String, in node: AtomicStoreCacheNode) -> String {
     let output = GrowableBytes()
     RecordJSON(entity: node.entity, among: node.entities).append(

@@ -2,12 +2,12 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Text as it stands in a cell of a table on a terminal: how wide it is, and safe to show.
+/// Functions that prepare text for the cells of a table on a terminal.
 ///
-/// Control characters and characters that change the direction of what follows are shown as escapes (`\n`, `\u001b`), so that
-/// text of a file can neither break a line nor command a terminal.
+/// Control characters and characters that change the direction of text are shown as escapes (`\n`, `\u001b`), so that
+/// text in a file can neither break a line nor control the terminal.
 package enum DisplayText {
-  /// The text with escapes in place of what is not safe to show; `keepsLines` leaves the ends of lines.
+  /// Returns the text with escapes for unsafe characters. If `keepsLines` is true, line feeds are not escaped.
   package static func safe(_ text: String, keepsLines: Bool = false) -> String {
     if text.utf8.allSatisfy(isPrintableASCII) { return text }
     var safe = ""
@@ -23,13 +23,13 @@ package enum DisplayText {
 
   private static let ellipsis = "…"
 
-  /// How many cells of a terminal the text takes.
+  /// Returns the width of the text in cells of a terminal.
   static func width(of bytes: UnsafeRawBufferPointer) -> Int {
     if bytes.allSatisfy(isPrintableASCII) { return bytes.count }
     return String(decoding: bytes, as: UTF8.self).unicodeScalars.reduce(0) { $0 + width(of: $1) }
   }
 
-  /// Appends the text, cut so that it takes no more than `limit` cells, and returns how many it takes.
+  /// Appends the text, truncated to `limit` cells of a terminal, and returns its width.
   @discardableResult
   static func append(_ bytes: UnsafeRawBufferPointer, limit: Int, to output: GrowableBytes) -> Int {
     if bytes.count <= limit, bytes.allSatisfy(isPrintableASCII) {
@@ -69,7 +69,7 @@ package enum DisplayText {
 }
 
 extension DisplayText {
-  /// How many cells of a terminal the text takes.
+  /// Returns the width of the text in cells of a terminal.
   static func width(of text: String) -> Int {
     var text = text
     return text.withUTF8 { width(of: UnsafeRawBufferPointer($0)) }

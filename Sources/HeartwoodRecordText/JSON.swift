@@ -1,7 +1,7 @@
 import HeartwoodFoundation
 package import HeartwoodStore
 
-/// A JSON value whose members keep their order.
+/// A JSON value whose members have an order.
 package enum JSONValue {
   case null
   case boolean(Bool)
@@ -10,20 +10,20 @@ package enum JSONValue {
   case string(String)
   case array([JSONValue])
   case object([(name: String, value: JSONValue)])
-  /// Text that is JSON already.
+  /// Text that is already JSON.
   case raw(String)
 
   package static func integer(_ number: Int) -> JSONValue { .integer(Int64(number)) }
 
-  /// A string, or null.
+  /// Returns a string, or null.
   package static func optional(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
 
-  /// An object whose members are sorted by name.
+  /// Returns an object with its members sorted by name.
   package static func sorted(_ members: some Sequence<(key: String, value: JSONValue)>) -> JSONValue {
     .object(members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }
 
-  /// The value as one line of text.
+  /// The value as one line of text, with a line feed at the end.
   package var line: String { text + "\n" }
 
   package var text: String {
@@ -75,7 +75,8 @@ package enum JSONValue {
 // MARK: Metadata
 
 extension JSONValue {
-  /// A date is ISO 8601 text in UTC, and binary data is base64, as in a dump.
+  /// Converts a value of a store's metadata. A date is an ISO 8601 string in UTC, and binary data is a base64 string,
+  /// as in a dump.
   package init(_ value: MetadataValue) {
     switch value {
     case .string(let text): self = .string(text)
@@ -94,13 +95,13 @@ extension JSONValue {
 
 /// Text as JSON strings.
 extension GrowableBytes {
-  /// Appends `text` as a JSON string, in quotes.
+  /// Appends `text` as a JSON string, in quotation marks.
   package func append(jsonString text: String) {
     var text = text
     text.withUTF8 { append(jsonString: UnsafeRawBufferPointer($0)) }
   }
 
-  /// Appends UTF-8 bytes as a JSON string, in quotes. What is not UTF-8 is replaced by U+FFFD.
+  /// Appends UTF-8 bytes as a JSON string, in quotation marks. Invalid UTF-8 is replaced by U+FFFD.
   func append(jsonString bytes: UnsafeRawBufferPointer) {
     guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else {
       return append(jsonString: String(decoding: bytes, as: UTF8.self))
@@ -110,7 +111,7 @@ extension GrowableBytes {
     append(ascii: "\"")
   }
 
-  /// Appends the runs of bytes that need no escape as a whole.
+  /// Appends bytes with JSON escapes. Runs of bytes that need no escape are appended together.
   func append(jsonEscaping bytes: UnsafeRawBufferPointer) {
     var start = 0
     for (place, byte) in bytes.enumerated() where Self.needsEscape(byte) {

@@ -2,16 +2,18 @@ import HeartwoodFoundation
 package import HeartwoodModel
 package import HeartwoodStore
 
-/// Records as comma-separated fields, as RFC 4180 has it: a header, and a line for each record that ends in a line feed.
+/// Formats records as comma-separated values, as in RFC 4180: a header, and one line per record, which ends with a line
+/// feed.
 ///
-/// The reference comes first, under `$id`, then the attributes and the relationships in the order of the model. `nil` is an empty
-/// field, and an empty string is two quotes.
+/// The first field is the reference, `$id`, followed by the attributes and then the relationships in the order of the
+/// model. Nil is an empty field, and an empty string is a pair of quotation marks.
 package struct RecordFields: RecordFormatter {
   private let values: [ValueText]
   /// The line before the records.
   package let header: ByteSlice
 
-  /// - Parameter entities: those of the model, by whose names references are told that are of other entities than a relationship's.
+  /// - Parameter entities: the entities of the model, needed for the names of entities in references that do not belong
+  ///   to the destination of a relationship.
   package init(entity: EntityDescription, among entities: [EntityDescription] = []) {
     values = ValueText.all(of: entity, among: entities)
     let header = GrowableBytes()
@@ -54,13 +56,13 @@ package struct RecordFields: RecordFormatter {
 }
 
 extension GrowableBytes {
-  /// Appends a field, in quotes where it has to be.
+  /// Appends a field, in quotation marks if necessary.
   package func append(field text: String) {
     var text = text
     text.withUTF8 { append(field: UnsafeRawBufferPointer($0)) }
   }
 
-  /// Appends a field, in quotes where it has to be.
+  /// Appends a field, in quotation marks if necessary.
   fileprivate func append(field bytes: UnsafeRawBufferPointer) {
     guard Self.needsQuotes(bytes) else { return append(bytes) }
     append(ascii: "\"")
@@ -73,7 +75,7 @@ extension GrowableBytes {
     append(ascii: "\"")
   }
 
-  /// Some readers drop blanks at the ends of a field without quotes.
+  /// Some readers drop spaces at the ends of a field without quotation marks.
   private static func needsQuotes(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let first = bytes.first, let last = bytes.last else { return true }
     if first <= UInt8(ascii: " ") || last <= UInt8(ascii: " ") { return true }

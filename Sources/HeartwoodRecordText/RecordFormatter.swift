@@ -1,17 +1,17 @@
 import HeartwoodFoundation
 package import HeartwoodStore
 
-/// Writes records as text, one after another, straight from the columns of a table.
+/// Writes records as text, directly from the columns of a table.
 package protocol RecordFormatter: Sendable {
-  /// Appends the record in `row` of `group`, and what ends it.
+  /// Appends the record in `row` of `group`, and its line ending.
   func append(_ row: Int, of group: RowGroup, to output: GrowableBytes)
 }
 
 extension RecordFormatter {
-  /// Writes all records of `table` in order. The text is made on all processors, some thousand records at a time, so that the
-  /// memory that it takes does not grow with the table.
+  /// Writes all records of `table` in order. The text is made on all processors, several thousand records at a time, so
+  /// that memory use does not grow with the table.
   ///
-  /// - Parameter sink: takes the text, piece by piece. What it throws ends the writing.
+  /// - Parameter sink: receives the text in pieces. An error that it throws ends the writing.
   package func write(_ table: NodeTable, to sink: (ByteSlice) throws -> Void) throws {
     let pieces = RecordPieces(table)
     let batchCount = Parallel.powerOfTwoProcessorCount * 2
@@ -30,7 +30,7 @@ extension RecordFormatter {
   }
 }
 
-/// The records of a table, cut into runs of rows short enough to be worked on one by one.
+/// The records of a table, divided into pieces of consecutive rows.
 struct RecordPieces: Sendable {
   struct Piece: Sendable {
     let group: RowGroup

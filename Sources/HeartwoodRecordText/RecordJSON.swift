@@ -2,23 +2,26 @@ import HeartwoodFoundation
 package import HeartwoodModel
 package import HeartwoodStore
 
-/// Records as JSON, an object on each line: `$entity`, `$id`, the attributes and then the relationships in the order of the model.
+/// Formats records as JSON Lines: one object per line, with `$entity`, `$id`, the attributes and then the relationships
+/// in the order of the model.
 ///
-/// Nil is `null`; integers, finite doubles and floats are numbers; booleans are `true` and `false`; everything else is a string,
-/// decimal numbers and numbers that are not finite too, so that nothing is lost. A to-one relationship is a reference, and a
-/// to-many one a list of them. The same records give the same bytes.
+/// Nil is `null`. Integers and finite floating-point numbers are numbers, and booleans are `true` or `false`. All other
+/// values are strings, including decimals and numbers that are not finite, so that nothing is lost. A to-one
+/// relationship is a reference, and a to-many relationship is an array of references. The same records always give the
+/// same bytes.
 package struct RecordJSON: RecordFormatter {
   private struct Member {
     let value: ValueText
-    /// A comma, the name in quotes, and a colon.
+    /// A comma, the name in quotation marks, and a colon.
     let prefix: ByteSlice
   }
 
-  /// Everything of a line before the reference.
+  /// The start of a line, before the reference.
   private let opening: ByteSlice
   private let members: [Member]
 
-  /// - Parameter entities: those of the model, by whose names references are told that are of other entities than a relationship's.
+  /// - Parameter entities: the entities of the model, needed for the names of entities in references that do not belong
+  ///   to the destination of a relationship.
   package init(entity: EntityDescription, among entities: [EntityDescription] = []) {
     let opening = GrowableBytes()
     opening.append(text: "{\"$entity\":")
@@ -44,7 +47,7 @@ package struct RecordJSON: RecordFormatter {
     output.append(text: "}\n")
   }
 
-  /// Appends the value of the property called `name`, which stores keep.
+  /// Appends the value of the property called `name`, which must not be transient.
   package func append(valueOf name: String, _ row: Int, of group: RowGroup, to output: GrowableBytes) {
     guard let member = members.first(where: { $0.value.name == name }) else {
       preconditionFailure("The entity has no such property, or stores do not keep it.")
@@ -71,11 +74,13 @@ package struct RecordJSON: RecordFormatter {
 
 // MARK: HistoryJSON
 
-/// A transaction of a history as JSON on a line of its own.
+/// Formats a transaction of a store's history as one line of JSON.
 ///
-/// An object with `number`, `date`, `author` and `context` (strings, or null), `bundle` and `process` if the store knows them, and `changes`: a list
-/// of objects with `kind` (`insert`, `update`, `delete`), `entity`, `id` (the reference), for an update `properties`, a list of names, and for a deletion `tombstone`, the
-/// preserved values by name. Values are written as ``RecordJSON`` writes them. The same transaction gives the same bytes.
+/// The object has `number`, `date`, `author` and `context` (strings, or null), `bundle` and `process` if the store has
+/// recorded them, and `changes`, an array of objects. A change has `kind` (`insert`, `update` or `delete`), `entity`
+/// and `id` (the reference). An update also has `properties`, an array of names, and a deletion has `tombstone`, the
+/// preserved values by name. Values have the form that ``RecordJSON`` gives them. The same transaction always gives the
+/// same bytes.
 package enum HistoryJSON {
   package static func append(_ transaction: PersistentHistoryTransaction, to output: GrowableBytes) {
     output.append(text: "{\"number\":")
@@ -128,7 +133,7 @@ package enum HistoryJSON {
     output.append(ascii: "]")
   }
 
-  /// The values, sorted by name.
+  /// Appends the values, sorted by name.
   private static func append(_ tombstone: [String: PropertyValue], to output: GrowableBytes) {
     output.append(text: ",\"tombstone\":{")
     for (place, (name, value)) in tombstone.sorted(by: { $0.key < $1.key }).enumerated() {

@@ -2,7 +2,8 @@ import HeartwoodFoundation
 package import HeartwoodModel
 package import HeartwoodStore
 
-/// Records as a table for people: a column for the reference, each attribute and each relationship. Nil is blank.
+/// Formats records as a table for people, with a column for the reference, each attribute and each relationship. Nil is
+/// blank.
 package struct RecordTable: RecordFormatter {
   private let values: [ValueText]
   private var layout: TextColumns
@@ -10,8 +11,9 @@ package struct RecordTable: RecordFormatter {
   /// Measures all records of `table`, so that every text fits. O(values), on all processors.
   ///
   /// - Parameters:
-  ///   - entities: those of the model, by whose names references are told that are of other entities than a relationship's.
-  ///   - width: how many cells a line may take; nil means as many as it needs.
+  ///   - entities: the entities of the model, needed for the names of entities in references that do not belong to the
+  ///     destination of a relationship.
+  ///   - width: the maximum width of a line, in cells of a terminal; nil for no limit.
   package init(_ table: NodeTable, among entities: [EntityDescription] = [], width: Int?) {
     let values = ValueText.all(of: table.entity, among: entities)
     self.values = values
@@ -23,7 +25,7 @@ package struct RecordTable: RecordFormatter {
     if let width { layout.fit(into: width) }
   }
 
-  /// The titles and the rule below them.
+  /// The titles, and a rule below them.
   package var header: ByteSlice {
     let output = GrowableBytes()
     layout.appendHeader(to: output)
@@ -63,12 +65,12 @@ package struct RecordTable: RecordFormatter {
 
 // MARK: Columns
 
-/// The columns of a table of text: their titles, how wide they are, and at which side their texts stand.
+/// The columns of a text table, with their titles, widths and alignments.
 package struct TextColumns: Sendable {
   package struct Column: Sendable {
     var title: String
     var isRightAligned: Bool
-    /// How many cells of a terminal the column takes.
+    /// The width of the column, in cells of a terminal.
     fileprivate(set) var width: Int
 
     package init(title: String, isRightAligned: Bool = false) {
@@ -79,7 +81,7 @@ package struct TextColumns: Sendable {
   }
 
   private static let gap = 2
-  /// Columns are not made narrower than this.
+  /// The width below which no column is narrowed.
   private static let minimumWidth = 6
 
   private(set) var columns: [Column]
@@ -88,17 +90,17 @@ package struct TextColumns: Sendable {
     self.columns = columns
   }
 
-  /// Makes each column at least as wide as `widths` says.
+  /// Widens each column to at least its width in `widths`.
   mutating func widen(to widths: [Int]) {
     for (index, width) in widths.enumerated() { columns[index].width = max(columns[index].width, width) }
   }
 
-  /// Makes each column at least as wide as the widest of its cells.
+  /// Widens each column to at least the width of its widest cell.
   package mutating func widen(to lines: [[String]]) {
     for line in lines { widen(to: line.map { DisplayText.width(of: $0) }) }
   }
 
-  /// Makes the widest columns narrower until a line takes no more than `width` cells, or all are as narrow as can be.
+  /// Narrows the widest columns until a line has at most `width` cells, or all columns have the minimum width.
   package mutating func fit(into width: Int) {
     let room = width - Self.gap * (columns.count - 1)
     var limit = columns.map(\.width).max() ?? 0
@@ -108,7 +110,7 @@ package struct TextColumns: Sendable {
 }
 
 extension TextColumns {
-  /// Appends the titles and a rule below them.
+  /// Appends the titles, and a rule below them.
   package func appendHeader(to output: GrowableBytes) {
     append(columns.map(\.title), to: output)
     append(columns.map { String(repeating: "-", count: $0.width) }, to: output)
@@ -121,7 +123,7 @@ extension TextColumns {
 
   /// Appends a line.
   ///
-  /// - Parameter fill: appends the text of the column with an index to a buffer.
+  /// - Parameter fill: appends the text of the column at an index to a buffer.
   func appendLine(to output: GrowableBytes, _ fill: (Int, GrowableBytes) -> Void) {
     let cell = GrowableBytes()
     var owed = 0
@@ -130,7 +132,7 @@ extension TextColumns {
       fill(index, cell)
       let text = UnsafeRawBufferPointer(cell.unsafeMutableBytes)
       let room = column.width - min(column.width, DisplayText.width(of: text))
-      // Blanks are owed until a text follows, so that no line ends in them.
+      // Spaces are written only before a text, so that no line ends with them.
       if text.isEmpty {
         owed += column.width + Self.gap
         continue

@@ -2,21 +2,23 @@ package import HeartwoodFoundation
 import HeartwoodModel
 package import HeartwoodStore
 
-/// Writes the values of one property of a table as text, straight from the columns.
+/// Writes the values of one property of a table as text, directly from the columns.
 ///
-/// Numbers are the shortest that read back as the same number; dates are ``RecordDate``; binary data is base64; UUIDs are in
-/// capitals; a to-one relationship is a reference, and a to-many one a JSON list of references. Where a record is of another entity than
-/// the relationship's, such as of a subentity, a reference is a JSON object of `$entity` and `$id`: entities may call their records alike.
+/// A number is the shortest text that reads back as the same number. Dates are written by ``RecordDate``, binary data
+/// is base64, and UUIDs are in capitals. A to-one relationship is a reference, and a to-many relationship is a JSON
+/// array of references. If a record belongs to another entity than the relationship's destination, such as a subentity,
+/// its reference is a JSON object with `$entity` and `$id`, because records of different entities may have the same
+/// reference.
 struct ValueText {
-  /// How a value's text has to be treated in a form that quotes texts.
+  /// How a format that quotes text has to treat the text of a value.
   enum Shape {
     /// A number, `true` or `false`.
     case literal
-    /// Text of some characters, none of which needs an escape.
+    /// Text that needs no escapes.
     case plainText
     /// Any text.
     case freeText
-    /// A JSON list or object.
+    /// A JSON array or object.
     case json
   }
 
@@ -24,13 +26,16 @@ struct ValueText {
   private let ordinal: Int
   private let type: AttributeType?
   private let isToMany: Bool
-  /// The entity that a relationship leads to.
+  /// The entity that the relationship refers to; nil for attributes.
   private let destination: Int?
   private let entities: [EntityDescription]
 
+  /// Creates a writer for a property.
+  ///
   /// - Parameters:
-  ///   - ordinal: that of a property of `entity` that stores keep.
-  ///   - entities: those of the model, for the names of other entities than a relationship's; where there are none, references stand alone.
+  ///   - ordinal: the ordinal of a property of `entity` that stores keep.
+  ///   - entities: the entities of the model, needed for the names of entities in references that do not belong to the
+  ///     destination. If it is empty, all references are written without a name.
   init(ordinal: Int, of entity: EntityDescription, among entities: [EntityDescription]) {
     let property = entity.properties[ordinal]
     self.name = property.name
@@ -41,7 +46,8 @@ struct ValueText {
     self.entities = entities
   }
 
-  /// The attributes of `entity` and then its relationships, each in the order of the model, without those that no store keeps.
+  /// Returns writers for the attributes of `entity` and then its relationships, each in the order of the model, without
+  /// properties that no store keeps.
   static func all(of entity: EntityDescription, among entities: [EntityDescription]) -> [ValueText] {
     let kept = entity.properties.indices.filter { !entity.properties[$0].isTransient }
     let attributes = kept.filter { entity.properties[$0].attribute != nil }
@@ -51,7 +57,7 @@ struct ValueText {
 }
 
 extension ValueText {
-  /// Whether the values are numbers, which people like to see aligned at their ends.
+  /// Whether the values are numbers, which are aligned to the right in tables.
   var isNumeric: Bool {
     switch type {
     case .integer16, .integer32, .integer64, .decimal, .double, .float: true
@@ -63,7 +69,7 @@ extension ValueText {
     isToMany ? false : group.unsafeViews[ordinal].unsafeIsNull(row)
   }
 
-  /// How the value in `row` is to be treated. It is not null.
+  /// Returns how the value in `row`, which is not null, has to be treated.
   func shape(_ row: Int, in group: RowGroup) -> Shape {
     switch type {
     case .integer16, .integer32, .integer64, .boolean: .literal
@@ -75,14 +81,14 @@ extension ValueText {
     }
   }
 
-  /// The name of the entity of a reference, where it is none of the entity that the relationship leads to.
+  /// Returns the name of a reference's entity if it is not the destination of the relationship.
   private func otherEntity(_ index: Int, _ references: ReferenceColumn?) -> String? {
     guard !entities.isEmpty, let references, let destination else { return nil }
     let ordinal = references.entityOrdinal(index)
     return ordinal == destination ? nil : entities[ordinal].name
   }
 
-  /// The bytes of a string or URI, or nil where the value is another.
+  /// Returns the bytes of a string or URI; nil for other values.
   func text(_ row: Int, in group: RowGroup) -> UnsafeRawBufferPointer? {
     type == .string || type == .uri ? group.unsafeViews[ordinal].unsafeBytes(row) : nil
   }
@@ -154,12 +160,12 @@ extension GrowableBytes {
 
 // MARK: RecordDate
 
-/// Dates as ISO 8601 text in UTC: `2016-09-17T18:15:00Z`, with a fraction of a second only where there is one.
+/// Writes dates as ISO 8601 text in UTC: `2016-09-17T18:15:00Z`, with a fraction of a second if there is one.
 ///
-/// The fraction has the fewest digits from which the same date comes back. A date outside of the years 1 to 9999, or one that is
-/// not finite, is the number of its seconds since 2001.
+/// The fraction has the fewest digits that read back as the same date. A date that is not finite or outside of the
+/// years 1 to 9999 is written as its seconds since 2001.
 package enum RecordDate {
-  /// The text of a date.
+  /// Returns the text of a date.
   package static func text(of date: Date) -> String {
     let output = GrowableBytes()
     append(date.timeIntervalSinceReferenceDate, to: output)

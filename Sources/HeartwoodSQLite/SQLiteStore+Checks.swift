@@ -73,10 +73,10 @@ extension PersistenceError {
     let destination = property.relationship?.destinationEntityName ?? ""
     return PersistenceError(
       .valueUnsupported,
-      "The \(destination) \(reference.text) is in this relationship of several owners. SQLite files hold one, "
-        + "for a relationship without an inverse: the row of the record says whose it is. Nothing was written.",
+      "The \(destination) \(reference.text) is in this relationship of several owners. An SQLite file keeps only one "
+        + "for a relationship without an inverse, in the row of the record. Nothing was written.",
       recovery: .custom(
-        "Give the relationship an inverse in the model: addingInverses() and heartwood convert --add-inverses do so. Or take the record from "
+        "Give the relationship an inverse in the model: addingInverses() and heartwood convert --add-inverses do so. Or remove the record from "
           + "all owners but one, or keep the records in a store of another type."
       ),
       context: .init(path: path, storeType: .sqlite, entity: entity.name, property: property.name)

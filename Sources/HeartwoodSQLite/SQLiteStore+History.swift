@@ -98,7 +98,7 @@ extension SQLiteStore: HistoryKeepingStore {
   private func unknownHistory(_ reason: String) -> PersistenceError {
     PersistenceError(
       .storeReadOnly,
-      "The file has tables of a history of a form that no known file has: \(reason).",
+      "The file has tables of a history in a form that no known file has: \(reason).",
       recovery: "Open it without the option tracksPersistentHistory, or convert it to another file.",
       context: .init(path: path, storeType: .sqlite)
     )

@@ -164,7 +164,7 @@ extension SQLiteStore {
     guard !overflow, end < .max else {
       throw PersistenceError(
         .capabilityMissing,
-        "The greatest number that can be a key is taken.",
+        "There are no keys left: the greatest one is in use.",
         context: .init(path: path, storeType: .sqlite)
       )
     }

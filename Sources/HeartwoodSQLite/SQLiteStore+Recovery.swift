@@ -41,10 +41,10 @@ extension SQLiteStore {
     guard connection.withLock({ $0?.isOfOtherModel ?? false }) else { return }
     throw PersistenceError(
       .storeReadOnly,
-      "The model was recovered from the tables of a file, whose version hashes are others: Core Data would not open a file that is written with it. "
-        + "The file can be read only.",
+      "The model was recovered from the tables of a file, so its version hashes differ: Core Data would not open a file that is written with it. "
+        + "The file can only be read.",
       recovery:
-        "Open it with the model that it was written with, or convert it to a new file, which is of the recovered model.",
+        "Open it with the model that it was written with, or convert it to a new file, which has the recovered model.",
       context: .init(path: path, storeType: .sqlite)
     )
   }

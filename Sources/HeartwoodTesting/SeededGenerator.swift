@@ -1,22 +1,29 @@
 public import Heartwood
 public import HeartwoodFoundation
 
-/// A random number generator that gives the same numbers for the same seed (SplitMix64), so that a test that failed can be run
-/// again.
+/// A random number generator (SplitMix64) that gives the same numbers for the same seed, so that a failed test can be
+/// repeated.
+///
+///     var generator = SeededGenerator(seed: 7)
+///     let number = Int.random(in: 1...6, using: &generator)
+///     let name = PropertyValue.random(of: .string, using: &generator)
+///
+/// Print the seed of a test, or make it an argument of the test, so that a failure shows it.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// A generator that begins at `seed`.
+  /// Creates a generator that starts at `seed`.
   public init(seed: UInt64) {
     self.state = seed
   }
 
-  /// The seed that HEARTWOOD_SEED says, or where it says none those that tests run with each time.
+  /// Returns the seed in the environment variable HEARTWOOD_SEED, or, if it is not set, the seeds that every run of the
+  /// tests uses.
   package static func seeds(usually seeds: ClosedRange<UInt64>) -> ClosedRange<UInt64> {
     ProcessInfo.processInfo.environment["HEARTWOOD_SEED"].flatMap { UInt64($0) }.map { $0...$0 } ?? seeds
   }
 
-  /// The next 64 random bits.
+  /// Returns the next 64 random bits.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
@@ -25,14 +32,15 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Whether something that happens once in `times` happens now.
+  /// Returns true once in `times` calls, on average.
   public mutating func chance(oneIn times: Int) -> Bool { Int.random(in: 0..<times, using: &self) == 0 }
 }
 
 // MARK: PropertyValue: random
 
 extension PropertyValue {
-  /// A random value that fits `type`, odd ones more often than they are met: not-a-number, empty texts, characters of any plane.
+  /// Returns a random value that fits `type`. Unusual values, such as NaN, empty strings and characters of any plane,
+  /// are more frequent than in real data. For an attribute without a type, the value is null.
   public static func random(of type: AttributeType, using generator: inout SeededGenerator) -> PropertyValue {
     switch type {
     case .integer16: .integer(Int64(Int16(truncatingIfNeeded: generator.next())))
@@ -69,7 +77,7 @@ extension PropertyValue {
 }
 
 extension SeededGenerator {
-  /// A random text of up to 12 characters of any kind.
+  /// Returns a random string of up to 12 characters of any kind.
   public mutating func nextString() -> String {
     var scalars = String.UnicodeScalarView()
     for _ in 0..<Int.random(in: 0...12, using: &self) {
@@ -79,7 +87,7 @@ extension SeededGenerator {
     return String(scalars)
   }
 
-  /// A random UUID.
+  /// Returns a random UUID.
   public mutating func nextUUID() -> UUID {
     let words = (next(), next())
     return withUnsafeBytes(of: words) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }

@@ -4,7 +4,8 @@ public import HeartwoodGraph
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// A container of one test, with a store that nobody else has: it goes when the test is over, whether that has thrown or not.
+/// A container with an empty store of its own, for one test. The store is removed with the container, also if the test
+/// throws.
 ///
 ///     @Suite struct ToDoTests {
 ///       let test: TemporaryContainer
@@ -15,22 +16,26 @@ public import HeartwoodStore
 ///       }
 ///     }
 ///
-/// Swift Testing makes a suite anew for each test, and XCTest has `setUp`; where there is neither,
-/// ``withTemporaryContainer(_:type:objectClasses:registry:isolation:_:)`` does the same around a closure. Tests may run side by side.
+/// Swift Testing creates an instance of the suite for each test, and XCTest calls `setUp` before each test. In other
+/// places, ``withTemporaryContainer(_:type:objectClasses:registry:isolation:_:)`` does the same for a closure. Each
+/// container has a temporary folder of its own, so that tests may run in parallel.
 public final class TemporaryContainer: Sendable {
-  /// The container, whose store is open.
+  /// The container. Its store is open.
   public let container: PersistentContainer
-  /// The store's file, which is made by the first save, or, of an incremental store, when it is opened; nil for a store without one.
+  /// The URL of the store's file; nil for a store without a file. The first save creates the file, or, for an
+  /// incremental store, opening the store does.
   public let url: URL?
   private let folder: ScratchFolder
 
-  /// Makes an empty store, and opens it.
+  /// Creates an empty store, and opens it.
   ///
   /// - Parameters:
-  ///   - type: the registered type. By default nothing is written to the disk.
-  ///   - objectClasses: the classes of the objects of entities that have one.
-  ///   - registry: the kinds of stores that there are.
-  /// - Throws: ``PersistenceError``, where the store cannot keep such a model; an error of the system where no folder can be made.
+  ///   - managedObjectModel: the model of the store.
+  ///   - type: the registered store type. By default, nothing is written to the disk.
+  ///   - objectClasses: the classes of the objects, for entities that have one.
+  ///   - registry: the registered store types.
+  /// - Throws: ``PersistenceError`` if the type is not registered or its stores cannot keep the model, and an error of
+  ///   the system if no temporary folder can be created.
   public convenience init(
     _ managedObjectModel: ManagedObjectModel,
     type: StoreType = .inMemory,
@@ -65,13 +70,15 @@ public final class TemporaryContainer: Sendable {
     container.close()
   }
 
-  /// Closes the container, and opens another over the same file, as the next start of an application does. Both keep the file.
+  /// Closes the container, and opens another one for the same file, as the next launch of an application does. The file
+  /// is kept until both are released.
   ///
-  /// A store without a file begins anew.
+  /// A store without a file is empty again.
   ///
   /// - Parameters:
-  ///   - managedObjectModel: the model; nil means the same. A store of another version is migrated.
-  ///   - objectClasses: the classes of the objects of entities that have one.
+  ///   - managedObjectModel: the new model, or nil for the same model. A store of another version is migrated.
+  ///   - objectClasses: the classes of the objects, for entities that have one.
+  /// - Throws: ``PersistenceError`` if the store cannot be opened or migrated.
   public func reopened(
     with managedObjectModel: ManagedObjectModel? = nil,
     objectClasses: [ManagedObject.Type] = []
@@ -87,18 +94,22 @@ public final class TemporaryContainer: Sendable {
   }
 }
 
-/// Gives `body` a container with an empty store that nobody else has, and takes both away when it is over, whether it has thrown or not.
+/// Calls `body` with a container that has an empty store of its own, and removes both afterwards, also if `body`
+/// throws.
 ///
 ///     try await withTemporaryContainer(model, type: .csv, objectClasses: [ToDo.self]) { container in
 ///       try await container.write { try $0.insert(ToDo.self).memo = "Bread" }
 ///     }
 ///
 /// - Parameters:
-///   - type: the registered type. By default nothing is written to the disk.
-///   - objectClasses: the classes of the objects of entities that have one.
-///   - registry: the kinds of stores that there are.
-/// - Throws: what ``TemporaryContainer/init(_:type:objectClasses:registry:)`` and `body` throw.
-/// - Returns: what `body` returns.
+///   - managedObjectModel: the model of the store.
+///   - type: the registered store type. By default, nothing is written to the disk.
+///   - objectClasses: the classes of the objects, for entities that have one.
+///   - registry: the registered store types.
+///   - isolation: the isolation in which `body` runs, which is that of the caller by default.
+///   - body: the closure that uses the container.
+/// - Throws: the errors of ``TemporaryContainer/init(_:type:objectClasses:registry:)`` and of `body`.
+/// - Returns: the result of `body`.
 public func withTemporaryContainer<Result>(
   _ managedObjectModel: ManagedObjectModel,
   type: StoreType = .inMemory,

@@ -12,7 +12,7 @@ import HeartwoodStore
   import Darwin
 #endif
 
-/// How the tool ends where a command throws: what it says and with which status.
+/// Ends the process after an error, with a message and an exit status.
 struct Failure {
   private let error: any Error
 
@@ -20,7 +20,8 @@ struct Failure {
     self.error = error
   }
 
-  /// 0 where the reader of the output has seen enough and nothing is to be found, 64 where the arguments are wrong, else 1.
+  /// Ends the process. The status is 0 if the reader of the output has closed it, 64 if the arguments are wrong, and 1
+  /// for all other errors.
   func exit() -> Never {
     if error is StandardOutput.Closed { quit(EXIT_SUCCESS) }
     let code = HeartwoodCommand.exitCode(for: error)
@@ -30,14 +31,14 @@ struct Failure {
     quit(EXIT_FAILURE, saying: "heartwood: error: \(Wording().text(error))")
   }
 
-  /// What is wrong with the arguments. The parser quotes them as they are and has no field for them, so those that would break a line are found
-  /// in its text.
+  /// The message for wrong arguments. The parser quotes arguments unescaped and does not expose them, so arguments that
+  /// contain line breaks are replaced in its text.
   private var usageMessage: String {
     CommandLine.arguments.dropFirst().filter { $0.contains("\n") && $0.contains { !$0.isWhitespace } }
       .reduce(HeartwoodCommand.fullMessage(for: error)) { $0.replacing($1, with: DisplayText.safe($1)) }
   }
 
-  /// Ends with a help text, or the version, on the standard output.
+  /// Prints a help text or the version on standard output, and ends the process.
   private func show(_ text: String) -> Never {
     do {
       try StandardOutput.write(text + "\n")
@@ -47,7 +48,8 @@ struct Failure {
     }
   }
 
-  /// Names of files and of records command no terminal. A message may have several lines.
+  /// Ends the process with a message, which may have several lines. Control characters in names of files and records
+  /// are escaped.
   private func quit(_ status: Int32, saying text: String) -> Never {
     StandardError.write(DisplayText.safe(text, keepsLines: true) + "\n")
     quit(status)
@@ -64,9 +66,9 @@ struct Failure {
   }
 }
 
-/// Something that the tool itself refuses, in words for the user: what is wrong and what to do.
+/// An error of the tool itself, in words for the user: what is wrong, and what to do.
 struct ToolError: Error, CustomStringConvertible {
-  /// The file that it is about.
+  /// The path of the file in question.
   private let path: String?
   private let message: String
 
@@ -77,16 +79,16 @@ struct ToolError: Error, CustomStringConvertible {
 
   var description: String { text { $0 } }
 
-  /// The words, in which the file is called as `name` says.
+  /// Returns the text, with the path replaced by the result of `name`.
   func text(path name: (String) -> String) -> String { (path.map { "\(name($0)): " } ?? "") + message }
 }
 
 // MARK: CocoaError: explanation
 
 extension CocoaError {
-  /// What happened to which file, in words for the user.
+  /// Returns a description for the user, with the file.
   ///
-  /// - Parameter shown: what the user calls a file of that path.
+  /// - Parameter shown: returns the name by which the user has given a path.
   func explanation(_ shown: (String) -> String) -> String {
     let file = userInfo["NSFilePath"] as? String ?? (userInfo["NSURL"] as? URL)?.path
     let path = file.map { "\(shown($0)): " } ?? ""
@@ -99,33 +101,35 @@ extension CocoaError {
 
 // MARK: GivenPaths
 
-/// The files that the arguments name: a message calls each as the user has, and a name breaks no line of it.
+/// The paths in the arguments. Messages show paths as the user has written them, on one line.
 struct GivenPaths {
-  /// The paths by which the library may know a file, and what the user calls it.
+  /// The paths that the framework may report, and the arguments that they stand for.
   private let names: [(path: String, name: String)]
 
+  /// Creates the paths.
+  ///
   /// - Parameters:
-  ///   - arguments: those of the tool, without its own name.
+  ///   - arguments: the arguments of the tool, without its own name.
   ///   - folder: the working directory.
   init(
     _ arguments: [String] = Array(CommandLine.arguments.dropFirst()),
     in folder: String = FileManager.default.currentDirectoryPath
   ) {
     let given = arguments.map(Self.value).filter { !$0.isEmpty && $0 != "-" }
-    // An error may name the folder of a file, too.
+    // An error may contain only the folder of a file.
     let folders = given.filter { $0.contains("/") }.map { PathParts.split($0).directory }
-    // The longest first: a folder's name is not to be put into that of a file in it which is an argument too.
+    // The longest paths come first, so that a file in a given folder, which is also given, is shown by its own name.
     names = (given + folders).flatMap { name in Self.paths(of: name, in: folder).map { (path: $0, name: name) } }
       .sorted { $0.path.utf8.count > $1.path.utf8.count }
   }
 
-  /// A path, as the user has given it or its folder, on one line.
+  /// Returns a path as the user has written it, on one line.
   func shown(path: String) -> String {
     let shown = names.lazy.compactMap { Self.replacing($0.path, with: $0.name, in: path) }.first
     return DisplayText.safe(shown ?? path)
   }
 
-  /// What the user calls `path`, who calls `known` so; nil if it is neither that file nor in that folder.
+  /// Returns `path` with `known` replaced by `name`; nil if it is neither that file nor within that folder.
   private static func replacing(_ known: String, with name: String, in path: String) -> String? {
     if path == known { return name }
     let folder = known.hasSuffix("/") ? known : known + "/"
@@ -133,20 +137,20 @@ struct GivenPaths {
     return PathParts.join(name, String(path.dropFirst(folder.count)))
   }
 
-  /// What stands behind the name of an option, or the argument itself.
+  /// Returns the value of an option, or the argument itself.
   private static func value(_ argument: String) -> String {
     guard argument.hasPrefix("--") else { return argument }
     return String(argument.drop { $0 != "=" }.dropFirst())
   }
 
-  /// The absolute paths by which the library may know a file, if the user has not given that.
+  /// Returns the absolute paths that the framework may report for an argument, if the argument is not absolute itself.
   private static func paths(of name: String, in folder: String) -> Set<String> {
     let path = name.hasPrefix("/") ? name : PathParts.join(folder, name)
     let paths: Set = [path, normalized(path), URL(argument: name).path]
     return paths.filter { $0 != name && $0 != "/" && $0.hasPrefix("/") }
   }
 
-  /// The path without steps that lead nowhere, or back.
+  /// Returns the path without `.` and `..`.
   private static func normalized(_ path: String) -> String {
     let parts = path.split(separator: "/").reduce(into: [Substring]()) { parts, part in
       switch part {

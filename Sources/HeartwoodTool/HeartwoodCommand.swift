@@ -1,7 +1,7 @@
 import ArgumentParser
 import HeartwoodModel
 
-/// Runs the command that the arguments ask for, and says how it ended.
+/// Runs the command in the arguments, and ends with its status.
 @main enum Main {
   static func main() {
     StandardOutput.prepare()
@@ -19,18 +19,18 @@ import HeartwoodModel
 
 // MARK: HeartwoodCommand
 
-/// The command `heartwood`, under which all others are.
+/// The command `heartwood`, which has all other commands as subcommands.
 struct HeartwoodCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "heartwood",
-    abstract: "Looks into files of records, checks and edits them, and converts one kind into another.",
+    abstract: "Reads, checks and edits stores of records, and converts them to other types.",
     discussion: """
       EXAMPLE
         heartwood convert todo.csv todo.heartwood
         heartwood dump todo.heartwood --format table
         heartwood fetch todo.heartwood ToDo --where 'done == NO' --sort memo
 
-      The status is 0, or 1 where something fails or is found, or 64 where the arguments are wrong.
+      The status is 0, or 1 if something fails or is found, or 64 if the arguments are wrong.
       """,
     version: "0.1.0",
     subcommands: [
@@ -43,7 +43,7 @@ struct HeartwoodCommand: ParsableCommand {
 
 // MARK: Arguments
 
-/// What is to be known of the arguments before any command reads them.
+/// Checks of the arguments before a command parses them.
 enum Arguments {
   static func check() throws {
     try checkEncoding()
@@ -52,13 +52,13 @@ enum Arguments {
     try checkDashes()
   }
 
-  /// Refuses a command that is not there, which the parser takes for one argument too many.
+  /// Refuses an unknown command, for which the parser would report an unexpected argument.
   private static func checkCommand() throws {
     guard CommandLine.arguments.dropFirst().first != "help" else { return }
     _ = try command(named: Array(CommandLine.arguments.dropFirst().prefix { !$0.hasPrefix("-") }))
   }
 
-  /// Refuses help for a command that is not there, for which the parser shows that of the command above it.
+  /// Refuses help for an unknown command, for which the parser would show the help of its parent.
   private static func checkHelp() throws {
     let names = CommandLine.arguments.dropFirst()
     guard names.first == "help" else { return }
@@ -67,7 +67,8 @@ enum Arguments {
     throw unknown(path)
   }
 
-  /// The command that names lead to, and how many of them do: what stands behind the name of one that has no others below it are its arguments.
+  /// Returns the command with these names, and how many of the names belong to it. The names after a command without
+  /// subcommands are its arguments.
   private static func command(named names: [String]) throws -> (type: any ParsableCommand.Type, depth: Int) {
     var command: any ParsableCommand.Type = HeartwoodCommand.self
     for (depth, name) in names.enumerated() {
@@ -81,9 +82,11 @@ enum Arguments {
     return (command, names.count)
   }
 
+  /// Returns the error for an unknown command.
+  ///
   /// - Parameters:
-  ///   - path: the names up to the one that is unknown.
-  ///   - names: what there is in its place.
+  ///   - path: the names up to the unknown one.
+  ///   - names: the known names in its place.
   private static func unknown(_ path: [String], among names: [String] = []) -> ValidationError {
     let parents = Array(path.dropLast())
     let closest = NameSuggestion.closest(to: path.last ?? "", among: names).map { name in
@@ -94,12 +97,12 @@ enum Arguments {
     return ValidationError("There is no command “\(path.joined(separator: " "))”. \(advice)\(list) lists them.")
   }
 
-  /// Refuses bytes that are not UTF-8. Swift would put other characters in their place, and so name another file.
+  /// Refuses arguments that are not UTF-8. Swift would replace bytes, and so refer to another file.
   private static func checkEncoding() throws {
     for index in 0..<Int(CommandLine.argc) {
       guard let argument = CommandLine.unsafeArgv[index], String(validatingCString: argument) == nil else { continue }
       throw ValidationError(
-        "Argument \(index), “\(String(cString: argument))”, is not UTF-8, so it names no file that can be reached. "
+        "Argument \(index), “\(String(cString: argument))”, is not UTF-8, so no file can be found by it. "
           + "Give the file another name, or a link to it."
       )
     }
@@ -109,7 +112,8 @@ enum Arguments {
 // MARK: Dashes
 
 extension Arguments {
-  /// Refuses a name of a file that begins with a dash, which the parser takes for options of a letter each: an h among them asks for help.
+  /// Refuses a file name that begins with a dash, which the parser takes for single-letter options. An h among them
+  /// would print the help.
   private static func checkDashes() throws {
     let arguments = Array(CommandLine.arguments.dropFirst().prefix { $0 != "--" })
     let names = Array(arguments.prefix { !$0.hasPrefix("-") })
@@ -122,12 +126,12 @@ extension Arguments {
     }
   }
 
-  /// Whether what stands behind an argument is its value.
+  /// Returns whether the next argument is the value of an option.
   private static func takesValue(_ argument: String, _ flags: [String]) -> Bool {
     argument.hasPrefix("--") && !argument.contains("=") && !flags.contains(argument)
   }
 
-  /// The options of a command that take no value. No group of options has any.
+  /// Returns the options of a command that have no value. Option groups have none of these.
   private static func flags(of command: any ParsableCommand.Type) -> [String] {
     Mirror(reflecting: command.init()).children.compactMap { child in
       guard child.value is Flag<Bool>, let label = child.label else { return nil }
@@ -137,7 +141,7 @@ extension Arguments {
 
   private static func dashed(_ argument: String) -> ValidationError {
     let isWord = argument.allSatisfy { $0.isLetter || $0 == "-" }
-    let advice = isWord ? " An option has two: -\(argument)." : ""
+    let advice = isWord ? " Options have two dashes: -\(argument)." : ""
     return ValidationError("\(argument) begins with a dash. Write ./\(argument), or put -- before it.\(advice)")
   }
 }

@@ -169,8 +169,8 @@ struct CodeGeneratorTests {
         == ["countMyboxes", "countMyboxes_", "countAfunc"].map { "  static func \($0)(" }
     )
     #expect(try lines("_Crate.swift", "  static func ") == ["  static func countMyboxes__("])
-    let comment = "  /// Fetches what the model's fetch request `a  func ` describes."
-    #expect(try lines("_Box.swift", "  /// Fetches").last == comment)
+    let comment = "  /// Performs the fetch request `a  func ` of the model."
+    #expect(try lines("_Box.swift", "  /// Performs").last == comment)
     #expect(try lines("A_BModel.swift", "/// The model") == ["/// The model `A B` and the classes of its objects."])
   }
 

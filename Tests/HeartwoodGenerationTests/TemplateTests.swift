@@ -23,7 +23,8 @@ struct TemplateTests {
     "What is wrong is said with the line",
     arguments: [
       ("a\n{{x", 2, "has no"), ("\n{{#a}}\n", 2, "is not closed"), ("{{/a}}", 1, "closes no section"),
-      ("{{#a}}{{/b}}", 1, "closes no section"), ("\n\n{{what}}", 3, "is not known here"), ("{{list}}", 1, "is no text"),
+      ("{{#a}}{{/b}}", 1, "closes no section"), ("\n\n{{what}}", 3, "is not known here"),
+      ("{{list}}", 1, "is not text"),
     ]
   )
   func faults(_ text: String, _ line: Int, _ message: String) {

@@ -50,7 +50,7 @@ struct FaultTests {
     Case(
       macro: "@Attribute",
       source: "let a: Int",
-      message: "A property in the graph can change: it is a var.",
+      message: "A property in the graph can change: it must be a var.",
       column: 12,
       fixIt: "Replace 'let' by 'var'",
       fixed: "@Attribute var a: Int"
@@ -58,13 +58,13 @@ struct FaultTests {
     Case(
       macro: "@Attribute(key)",
       source: "var a: Int",
-      message: "A macro sees only what is written: write the option as .name.",
+      message: "A macro sees only the source text: write the option as .name.",
       column: 12
     ),
     Case(
       macro: "@Attribute",
       source: "var a = 1.5",
-      message: "A macro sees only what is written: write the property's type.",
+      message: "A macro sees only the source text: write the property's type.",
       column: 16,
       fixIt: "Add the type",
       fixed: "@Attribute var a: Double = 1.5"
@@ -72,7 +72,7 @@ struct FaultTests {
     Case(
       macro: "@Attribute",
       source: "var a = make()",
-      message: "A macro sees only what is written: write the property's type.",
+      message: "A macro sees only the source text: write the property's type.",
       column: 16,
       fixIt: "Add the type",
       fixed: "@Attribute var a: <#Type#> = make()"
@@ -97,7 +97,7 @@ struct FaultTests {
       macro: "@Attribute",
       source: "var a: Int { 1 }",
       message:
-        "The macro writes the accessors, so the property has none of its own. Override willSave() or didSave() to follow changes.",
+        "The macro writes the accessors, so the property cannot have its own. Override willSave() or didSave() to follow changes.",
       column: 23,
       fixIt: "Remove '@Attribute'",
       fixed: "var a: Int { 1 }"
@@ -151,7 +151,7 @@ struct FaultTests {
     Case(
       macro: "@Attribute(transformer: \"T\")",
       source: "var a: Color",
-      message: "What a transformer makes may be nothing, so the property's type is optional.",
+      message: "A transformer may return nil, so the property's type must be optional.",
       column: 37,
       fixIt: "Make the type optional",
       fixed: "@Attribute(transformer: \"T\") var a: Color?"
@@ -159,7 +159,7 @@ struct FaultTests {
     Case(
       macro: "@Attribute(derivedFrom: \"b\")",
       source: "var a: Int = 1",
-      message: "The value is computed, so the property has no initial one.",
+      message: "The value is computed, so the property cannot have an initial one.",
       column: 43,
       fixIt: "Remove the initial value",
       fixed: "@Attribute(derivedFrom: \"b\") var a: Int"
@@ -168,8 +168,8 @@ struct FaultTests {
       macro: "@Relationship",
       source: "var a: D",
       message:
-        "A relationship leads nowhere until it is set: its type is optional, or a RelatedSet or RelatedList. Write .required "
-        + "where no object may be saved without it.",
+        "A relationship is empty until it is set: its type must be optional, or a RelatedSet or RelatedList. Write .required "
+        + "if no object may be saved without it.",
       column: 22,
       fixIt: "Make the type optional",
       fixed: "@Relationship var a: D?"
@@ -194,7 +194,7 @@ struct FaultTests {
     Case(
       macro: "@Relationship",
       source: "var a: D? = D()",
-      message: "A new object's relationships lead nowhere. Set the relationship in awakeFromInsert().",
+      message: "A new object's relationships are empty. Set the relationship in awakeFromInsert().",
       column: 27,
       fixIt: "Remove the initial value",
       fixed: "@Relationship var a: D?"
@@ -208,7 +208,7 @@ struct FaultTests {
       "struct S {\n}",
       diagnostics: [
         DiagnosticSpec(
-          message: "@Entity is for classes: objects of the graph are of subclasses of ManagedObject.",
+          message: "@Entity is for classes: objects of the graph belong to subclasses of ManagedObject.",
           line: 1,
           column: 1
         )
@@ -219,10 +219,10 @@ struct FaultTests {
       "class C {\n}",
       diagnostics: [
         DiagnosticSpec(
-          message: "The class of an entity inherits from ManagedObject, or from the class of another entity.",
+          message: "The class of an entity must inherit from ManagedObject, or from the class of another entity.",
           line: 1,
           column: 15,
-          fixIts: [FixItSpec(message: "Let it inherit from 'ManagedObject'")]
+          fixIts: [FixItSpec(message: "Inherit from 'ManagedObject'")]
         )
       ],
       fixed: "@Entity class C: ManagedObject {\n}"
@@ -232,10 +232,10 @@ struct FaultTests {
       "class C: Sendable {\n}",
       diagnostics: [
         DiagnosticSpec(
-          message: "The class of an entity inherits from ManagedObject, or from the class of another entity.",
+          message: "The class of an entity must inherit from ManagedObject, or from the class of another entity.",
           line: 1,
           column: 15,
-          fixIts: [FixItSpec(message: "Let it inherit from 'ManagedObject'")]
+          fixIts: [FixItSpec(message: "Inherit from 'ManagedObject'")]
         )
       ],
       fixed: "@Entity class C: ManagedObject, Sendable {\n}"
@@ -244,7 +244,7 @@ struct FaultTests {
       "@Entity(\"a\\(1)\") class C: ManagedObject {\n}",
       "class C: ManagedObject {\n}",
       diagnostics: [
-        DiagnosticSpec(message: "The entity's name is a literal, without anything put in.", line: 1, column: 9)
+        DiagnosticSpec(message: "The entity's name must be a literal without interpolations.", line: 1, column: 9)
       ]
     )
     expectExpansion(

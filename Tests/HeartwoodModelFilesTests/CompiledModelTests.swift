@@ -55,10 +55,10 @@ struct CompiledModelTests {
     arguments: [
       ("", "neither a binary property list"),
       ("bplist00", "too short"),
-      ("<plist><dict/></plist>", "no keyed archive"),
-      ("<plist><string/></plist>", "no keyed archive"),
-      ("<plist><integer>x</integer></plist>", "The text of “integer” is none"),
-      ("<plist><what/></plist>", "no value of a property list"),
+      ("<plist><dict/></plist>", "not a keyed archive"),
+      ("<plist><string/></plist>", "not a keyed archive"),
+      ("<plist><integer>x</integer></plist>", "The text of “integer” is not a valid value"),
+      ("<plist><what/></plist>", "not a value of a property list"),
       (String(repeating: "<plist>", count: 50) + "<array>", "neither a binary property list"),
       (
         "<plist>" + String(repeating: "<array>", count: 40) + String(repeating: "</array>", count: 40) + "</plist>",
@@ -81,7 +81,7 @@ struct CompiledModelTests {
     for name in ["M.mom", "elements"] {
       let file = try folder.write(builder.xml(root: root), to: name)
       let error = #expect(throws: ModelFileError.self) { try DataModelFile(contentsOf: file) }
-      #expect(error?.message.contains("something else than a model") == true)
+      #expect(error?.message.contains("does not contain a model") == true)
     }
   }
 
@@ -125,7 +125,7 @@ struct CompiledModelTests {
     let file = try file(fetchingWhere: predicate, builder)
     #expect(
       file.notes.map(\.message) == [
-        "The fetch request “r” is not represented in the model: its predicate is none that is known."
+        "The fetch request “r” is not represented in the model: its predicate is not known."
       ]
     )
     // Without its predicate it would find all.

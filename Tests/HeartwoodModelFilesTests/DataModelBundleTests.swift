@@ -66,12 +66,12 @@ struct DataModelBundleTests {
       (nil, "../A", "There is no version “../A”"),
       (current("Z.xcdatamodel"), nil, "names the version “Z”, which is not there"),
       (current("../../secret"), nil, "which is not there"),
-      (list("<key>_XCCurrentVersionName</key><integer>1</integer>"), nil, "is no string"),
+      (list("<key>_XCCurrentVersionName</key><integer>1</integer>"), nil, "is not a string"),
       (list("<key>_XCCurrentVersionName</key>"), nil, "a key without a value"),
       ("bplist00\u{0}", nil, "too short"),
       ("<plist><dict>", nil, "neither a binary property list nor one in XML"),
-      ("<dict/>", nil, "no property list with one value"),
-      ("<plist><array/></plist>", nil, "no property list with a dictionary"),
+      ("<dict/>", nil, "not a property list with one value"),
+      ("<plist><array/></plist>", nil, "not a property list with a dictionary"),
       ("", nil, "neither a binary property list nor one in XML"),
     ] as [(String?, String?, String)]
   )

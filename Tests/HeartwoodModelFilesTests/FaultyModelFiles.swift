@@ -147,7 +147,7 @@ extension FaultyModelFile {
     ),
     relationship(
       "a count that is none",
-      "“maxCount” is no whole number",
+      "“maxCount” is not a whole number",
       "name=\"r\" destinationEntity=\"A\" maxCount=\"99999999999999999999\""
     ),
     relationship(

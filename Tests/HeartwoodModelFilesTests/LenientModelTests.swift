@@ -61,7 +61,7 @@ struct LenientModelTests {
     let (attribute, notes) = try attribute("attributeType=\"\(type)\" defaultValueString=\"\(text)\"")
     #expect(attribute.defaultValue.isNull)
     #expect(notes.map(\.line) == [3])
-    #expect(notes.first?.message.contains("is no value of the type \(type): new objects begin without one") == true)
+    #expect(notes.first?.message.contains("is not a value of the type \(type): new objects begin without one") == true)
   }
 
   @Test("Default dates for people are read if they are the same to all of them")
@@ -91,7 +91,7 @@ struct LenientModelTests {
     #expect(attribute.rules.isEmpty)
     #expect(notes.map(\.line) == [3])
     #expect(notes.first?.message.contains("“\(name)” of “a”") == true)
-    #expect(notes.first?.message.contains("values are not held to it") == true)
+    #expect(notes.first?.message.contains("values are not checked against it") == true)
   }
 
   @Test("A derived attribute whose expression cannot be read is left as it is")

@@ -46,7 +46,7 @@ struct AttributeRulesTests {
   )
   func patternsOfTooManySteps(_ pattern: String) {
     let fault = #expect(throws: TextPattern.Fault.self) { try TextPattern(pattern) }
-    #expect(fault?.message.hasPrefix("Its counts come to more than 10000 steps") == true)
+    #expect(fault?.message.hasPrefix("Its counts add up to more than 10000 steps") == true)
   }
 
   /// The library has faults of its own, which other seeds may find: so the usual ones are the same each time. HEARTWOOD_SEED says

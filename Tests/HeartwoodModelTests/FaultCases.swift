@@ -191,7 +191,7 @@ extension FaultCase {
     one(
       "inverse that leads elsewhere",
       at: "A.b",
-      "The inverse “a” leads to “C”",
+      "The inverse “a” refers to “C”",
       .entity("A", .toOne("b", "B", inverse: "a")),
       .entity("B", .toOne("a", "C", inverse: "b")),
       .entity("C", .toOne("b", "B", inverse: "a"))

@@ -63,7 +63,7 @@ struct ModelDifferencesTests {
       old: .attribute("a", .string),
       new: .attribute("a", .date),
       change: "changed A.a: type: string → date",
-      obstacle: "values of one type"
+      obstacle: "values of the old type"
     ),
     Case(
       testDescription: "another type that values become",

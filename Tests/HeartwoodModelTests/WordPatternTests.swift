@@ -97,7 +97,7 @@ struct WordPatternTests {
   )
   func boundariesAreNotLeftToTheLibrary(_ pattern: String) {
     let fault = #expect(throws: TextPattern.Fault.self) { try TextPattern(pattern) }
-    #expect(fault?.message.hasPrefix("It asks where a word begins or ends") == true)
+    #expect(fault?.message.hasPrefix("It combines word boundaries") == true)
   }
 
   @Test(

@@ -158,8 +158,7 @@ import Testing
     #expect(outcome.status == 0)
     #expect(
       outcome.errors
-        == "heartwood: note: todo.sqlite: The type gives references of its own: the records have other ones than "
-        + "in todo.csv.\n"
+        == "heartwood: note: todo.sqlite: The type assigns its own references: they differ from those in todo.csv.\n"
     )
     #expect(try folder.names.filter { $0.hasPrefix("todo.sqlite") } == ["todo.sqlite"])
     #expect(try heartwood("convert", "todo.csv", "todo.sqlite", "--force", "--quiet").errors == "")
@@ -372,7 +371,7 @@ import Testing
     let outcome = try heartwood("convert", "owners.xml", "owners.sqlite", "--verify")
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.errors.hasPrefix("heartwood: note: owners.xml: The file holds no model"))
-    #expect(outcome.errors.contains("heartwood: note: owners.sqlite: It is of the model that was made of the records"))
+    #expect(outcome.errors.contains("heartwood: note: owners.sqlite: It has the model that was made of the records"))
     #expect(try heartwood("diff", "owners.xml", "owners.sqlite", "--match", "value").text == "no differences\n")
   }
 }

@@ -116,7 +116,7 @@ import Testing
     #expect(none.text == "\(file): No record was found. Nothing was written.\n")
     let same = try heartwood("edit", file, "--where", "sortOrder == 3", "--set", "sortOrder=3")
     #expect(same.status == 0, "\(same.errors)")
-    #expect(same.text == "\(file): The records are so already. Nothing was written.\n")
+    #expect(same.text == "\(file): The records have these values already. Nothing was written.\n")
     #expect(try folder.data(file) == before)
     #expect(!folder.exists("\(file).backup"))
   }
@@ -127,7 +127,7 @@ import Testing
     for (value, text) in [
       ("done=maybe", "ToDo.done is of type boolean"), ("sortOrder=1.5", "ToDo.sortOrder is of type integer"),
       ("sortOrder=99999999999", "ToDo.sortOrder is of type integer"), ("creationDate=soon", "Write ISO 8601"),
-      ("creationDate=2026-02-30", "ToDo.creationDate is of type date"), ("memo=\"a\" b", "one JSON string"),
+      ("creationDate=2026-02-30", "ToDo.creationDate is of type date"), ("memo=\"a\" b", "must be a JSON string"),
       ("dune=true", "Did you mean done?"), ("sortOrder=", "Write a whole number"),
     ] {
       let refused = try heartwood("edit", file, "--where", "TRUEPREDICATE", "--set", value)
@@ -193,7 +193,7 @@ import Testing
     for (value, text) in [
       ("author=(name == 'nobody')", "No Author meets"), ("author=99", "There is no Author 99."),
       ("author=x-coredata://x/Author/1", "The URI names no Author"), ("author=(name ==", "There is no Author"),
-      ("author={\"$entity\":\"Book\",\"$id\":\"1\"}", "Book is no entity whose records can be here"),
+      ("author={\"$entity\":\"Book\",\"$id\":\"1\"}", "Book is not an entity that the relationship allows"),
       ("author={\"$id\":7}", "an object with $entity and $id"),
     ] {
       let refused = try heartwood("edit", file, "--entity", "Book", "--where", "title == ''", "--set", value)
@@ -266,7 +266,7 @@ import Testing
     let denied = try heartwood("edit", "rules.\(type)", "--entity", "Owner", "--where", "name == 'held'", "--delete")
     #expect(denied.status == 1)
     #expect(denied.errors.contains("Owner.guarded") && denied.errors.contains("(deletionDenied)"), "\(denied.errors)")
-    #expect(denied.errors.contains("It leads to Guard "), "\(denied.errors)")
+    #expect(denied.errors.contains("It refers to Guard "), "\(denied.errors)")
     #expect(!folder.exists("rules.\(type).backup"))
     let done = try heartwood("edit", "rules.\(type)", "--entity", "Owner", "--where", "name == 'free'", "--delete")
     #expect(done.status == 0, "\(done.errors)")
@@ -403,7 +403,7 @@ import Testing
     let before = try folder.data("a.heartwood")
     let refused = try heartwood("edit", "a.heartwood", "--restore", "b.heartwood")
     #expect(refused.status == 1)
-    #expect(refused.errors.contains("It is no backup of this store"), "\(refused.errors)")
+    #expect(refused.errors.contains("It is not a backup of this store"), "\(refused.errors)")
     #expect(try folder.data("a.heartwood") == before)
     #expect(!folder.exists("a.heartwood.backup"))
   }

@@ -61,8 +61,8 @@ import Testing
   private func expectRefusal(of conversion: Conversion) throws -> String {
     let error = try #require(throws: ToolError.self) { _ = try conversion.run() }
     let text = "\(error)"
-    #expect(text.contains("todo.flawed: What was written is not what was read: "), "\(text)")
-    #expect(text.hasSuffix("It was not kept."), "\(text)")
+    #expect(text.contains("todo.flawed: The written store differs from the source: "), "\(text)")
+    #expect(text.hasSuffix("It was removed."), "\(text)")
     return text
   }
 

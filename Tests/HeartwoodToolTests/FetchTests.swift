@@ -159,7 +159,10 @@ import Testing
       ["--select", "min(done) AS n,max(SELF) AS m"], "max: is made of values that have an order, and this is an object"
     ),
     (["--where", "creationDate > '2016'"], "write the date as CAST(\"2016-09-17T18:15:00Z\", \"Date\")"),
-    (["--where", "creationDate > CAST('soon', 'Date')"], "No Date is written so: it is such as 2016-09-17T18:15:00Z"),
+    (
+      ["--where", "creationDate > CAST('soon', 'Date')"],
+      "This string does not have the form of the type Date, such as 2016-09-17T18:15:00Z"
+    ),
     (["--where", "memo == %@"], "Write the value in its place."),
     (["--where", "sortOrder == 99999999999999999999999"], "Write CAST(\"…\", \"Decimal\")"),
   ])

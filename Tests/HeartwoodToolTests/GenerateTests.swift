@@ -167,7 +167,7 @@ import Testing
   func namesAreNames(_ arguments: String) throws {
     let outcome = try heartwood.shell("heartwood generate ToDo.xcdatamodeld --output out \(arguments)")
     #expect(outcome.status == 64)
-    #expect(outcome.errors.contains("is no name of a class or a module"))
+    #expect(outcome.errors.contains("is not the name of a class or a module"))
   }
 
   @Test(arguments: ["ToDo.xcdatamodeld", "--output out", "ToDo.xcdatamodeld --output out --output-file f"])

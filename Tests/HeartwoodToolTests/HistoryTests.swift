@@ -121,14 +121,14 @@ import Testing
       #expect(copied.status == 0)
       #expect(
         copied.errors
-          == "heartwood: note: \(name): The history is of a form that is not known; 3 transactions left out.\n"
+          == "heartwood: note: \(name): The history has an unknown form; 3 transactions left out.\n"
       )
     }
     let history = try heartwood("history", "todo.sqlite")
     #expect(history.status == 1)
     #expect(
       history.errors
-        == "heartwood: error: todo.sqlite: The file keeps a history of Core Data's, 3 transactions, of a form that is not known.\n"
+        == "heartwood: error: todo.sqlite: The file has a history of Core Data, 3 transactions, of an unknown form.\n"
     )
   }
 

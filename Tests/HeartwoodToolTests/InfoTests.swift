@@ -95,7 +95,7 @@ import Testing
     let outcome = try heartwood("info", "bare/todo.sqlite")
     #expect(outcome.status == 0)
     #expect(outcome.errors.hasPrefix("heartwood: note: bare/todo.sqlite: The file does not hold its model, "))
-    for line in ["ToDo     6 records", "Lost     its table is not to be found"] {
+    for line in ["ToDo     6 records", "Lost     its table is missing"] {
       #expect(outcome.lines.contains("entity \(line)"), "\(outcome.text)")
     }
     #expect(outcome.text.contains("D35CF030-1EC1-4667-9666-70C8247A1010") && outcome.text.contains("hash of ToDo"))
@@ -128,7 +128,7 @@ import Testing
     try queue.close()
     let info = try heartwood("info", "bare/todo.sqlite")
     #expect(info.status == 0 && info.lines.contains("entity ToDo     6 records"), "\(info.errors)")
-    #expect(info.errors.contains("Z_MODELCACHE") && info.errors.contains("What the file tells by itself follows."))
+    #expect(info.errors.contains("Z_MODELCACHE") && info.errors.contains("What is in the file itself follows."))
     let dump = try heartwood("dump", "bare/todo.sqlite")
     #expect(dump.status == 1 && dump.errors.contains("Z_MODELCACHE"), "\(dump.errors)")
     #expect(try heartwood("dump", "bare/todo.sqlite", "--model", "ToDo.xcdatamodeld").lines.count == 6)
@@ -161,7 +161,7 @@ import Testing
     try FileManager.default.copyItem(at: sample, to: folder.path(name))
     try expectRefusal(
       of: name,
-      "This is an encrypted store of Heartwood, which the tool has no keys for. Convert it in the application, or decrypt it with "
+      "This is an encrypted store of Heartwood, for which the tool has no key. Convert it in the application, or decrypt it with "
         + "Formats/Encrypted/reader.py."
     )
   }

@@ -33,7 +33,7 @@ import Testing
     #expect(try heartwood("dump", "~/todo.csv").lines.count == 6)
     #expect(try heartwood("fetch", "~/todo.csv", "ToDo").lines.count == 6)
     let outcome = try heartwood("migrate", "~/todo.csv", "--to-model", "~/ToDo.xcdatamodeld")
-    #expect(outcome.text == "~/todo.csv: The store is of this version of the model already.\n", "\(outcome.errors)")
+    #expect(outcome.text == "~/todo.csv: The store has this version of the model already.\n", "\(outcome.errors)")
     try folder.write("#D35CF030-1EC1-4667-9666-70C8247A1010\n1, 2\n", to: "~/bad.csv")
     let bad = try heartwood("migrate", "~/bad.csv", "--to-model", "~/ToDo.xcdatamodeld")
     #expect(bad.status == 1)
@@ -71,7 +71,7 @@ import Testing
   @Test func aFileWithAModelAndNoHashesIsOfThatModel() throws {
     try writePropertyList(hashes: nil)
     let same = try heartwood("migrate", "todo.plist", "--to-model", "ToDo.xcdatamodeld")
-    #expect(same.text == "todo.plist: The store is of this version of the model already.\n", "\(same.errors)")
+    #expect(same.text == "todo.plist: The store has this version of the model already.\n", "\(same.errors)")
 
     let contents = "ToDo.xcdatamodeld/ToDo.xcdatamodel/contents"
     let model = String(decoding: try folder.data(contents), as: UTF8.self)

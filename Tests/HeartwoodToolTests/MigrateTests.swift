@@ -51,7 +51,7 @@ import Testing
     #expect(try heartwood("verify", "todo.heartwood").text == "ok: 6 records\n")
 
     let again = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel")
-    #expect(again.text == "todo.heartwood: The store is of this version of the model already.\n")
+    #expect(again.text == "todo.heartwood: The store has this version of the model already.\n")
     #expect(again.status == 0)
     for option in ["", " --dry-run"] {
       let backup = try heartwood.shell("heartwood migrate todo.heartwood --to-model New.xcdatamodel --backup\(option)")
@@ -84,7 +84,7 @@ import Testing
     let line = "heartwood migrate todo.sqlite --to-model New.xcdatamodel --output"
     let slow = try heartwood.shell("\(line) slow.sqlite --through-memory")
     #expect(
-      slow.text.hasSuffix("slow.sqlite: migrated, 6 records, 1 step, inferred, through memory: that was asked for\n")
+      slow.text.hasSuffix("slow.sqlite: migrated, 6 records, 1 step, inferred, through memory: that was requested\n")
     )
     let before = try folder.data("todo.sqlite")
     let dry = try heartwood.shell("\(line) quick.sqlite --dry-run")
@@ -120,7 +120,7 @@ import Testing
     let refused = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel")
     #expect(refused.status == 1)
     #expect(refused.errors.contains("The store was left as it is"))
-    #expect(refused.errors.contains("what is to become of them (--duplicates, --several, --unfit)"))
+    #expect(refused.errors.contains("what happens to them (--duplicates, --several, --unfit)"))
     #expect(try folder.data("todo.heartwood") == before)
     let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel --duplicates keepFirst"
     #expect(try heartwood.shell(line).status == 0)
@@ -145,7 +145,7 @@ import Testing
   @Test func otherReferencesAreTold() throws {
     try writeModel(Self.renamed)
     let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel --output"
-    let note = "The type gives references of its own: the records have other ones than in todo.heartwood."
+    let note = "The type assigns its own references: they differ from those in todo.heartwood."
     for options in ["--dry-run", ""] {
       let outcome = try heartwood.shell("\(line) new.sqlite \(options)")
       #expect(outcome.status == 0)
@@ -301,7 +301,7 @@ import Testing
       #expect(foreign.errors.contains("todo.csv:2:"), "\(foreign.errors)")
     }
     let same = try heartwood("migrate", "todo.csv", "--to-model", "ToDo.xcdatamodeld")
-    #expect(same.text == "todo.csv: The store is of this version of the model already.\n")
+    #expect(same.text == "todo.csv: The store has this version of the model already.\n")
   }
 
   /// The column fits both: by the models, the old attribute is gone and the new one has no values yet.
@@ -310,7 +310,7 @@ import Testing
     let model = try String(decoding: folder.data("ToDo.xcdatamodeld/ToDo.xcdatamodel/contents"), as: UTF8.self)
     try folder.write(model.replacing("memo", with: "menu"), to: "Menu.xcdatamodel/contents")
     let same = try heartwood.shell("heartwood migrate todo.csv --to-model Menu.xcdatamodel")
-    #expect(same.text == "todo.csv: The store is of this version of the model already.\n")
+    #expect(same.text == "todo.csv: The store has this version of the model already.\n")
     let given = try heartwood.shell(
       "heartwood migrate todo.csv --from-model ToDo.xcdatamodeld --to-model Menu.xcdatamodel --output new.heartwood "
         + "--allow-loss"
@@ -321,7 +321,7 @@ import Testing
     let again = try heartwood.shell(
       "heartwood migrate todo.csv --from-model ToDo.xcdatamodeld --to-model ToDo.xcdatamodeld"
     )
-    #expect(again.text == "todo.csv: The store is of this version of the model already.\n")
+    #expect(again.text == "todo.csv: The store has this version of the model already.\n")
   }
 
   private static let mapping = """

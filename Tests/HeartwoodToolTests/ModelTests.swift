@@ -52,7 +52,7 @@ import Testing
       #expect(outcome.status == 1)
       #expect(
         outcome.errors.contains(
-          "The model is not that of this file: give the file's own with --model. (model library.heartwood)"
+          "The model does not belong to this file: give the file's own with --model. (model library.heartwood)"
         ),
         "\(outcome.errors)"
       )
@@ -147,7 +147,7 @@ import Testing
     let outcome = try heartwood("model", "show", "Bad.xcdatamodel")
     #expect(outcome.status == 1)
     #expect(
-      outcome.errors.contains("Check that it is there and its permissions. (Is a directory)"),
+      outcome.errors.contains("Check that it exists, and its permissions. (Is a directory)"),
       "\(outcome.errors)"
     )
   }

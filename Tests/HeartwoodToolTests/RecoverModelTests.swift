@@ -104,9 +104,9 @@ import Testing
 
   @Test(arguments: [
     ("recover-model todo.csv", 1, "of the type CSV"), ("recover-model none.sqlite", 1, "There is no such file."),
-    ("recover-model bare/library.sqlite out.txt", 1, "The name tells no form."),
+    ("recover-model bare/library.sqlite out.txt", 1, "The name does not show the form."),
     ("recover-model bare/library.sqlite bare/library.sqlite --force", 1, "are the same file"),
-    ("recover-model bare/library.sqlite --force", 64, "--force is about the output"),
+    ("recover-model bare/library.sqlite --force", 64, "--force requires an output"),
   ])
   func whatCannotBeDoneIsSaid(_ arguments: String, _ status: Int, _ text: String) throws {
     let outcome = try heartwood.shell("heartwood \(arguments)")

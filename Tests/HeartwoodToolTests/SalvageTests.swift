@@ -24,7 +24,7 @@ import Testing
     let refused = try heartwood("convert", "bad.csv", "good.heartwood")
     #expect(refused.status == 1)
     #expect(refused.errors.hasPrefix("heartwood: error: bad.csv:4:"), "\(refused.errors)")
-    #expect(refused.errors.contains("--salvage writes what is sound of it."), "\(refused.errors)")
+    #expect(refused.errors.contains("--salvage writes what is sound in it."), "\(refused.errors)")
     #expect(!folder.exists("good.heartwood"))
   }
 

@@ -110,7 +110,7 @@ import Testing
       let outcome = try heartwood(arguments)
       #expect(outcome.status == 1 && outcome.text == "", "\(arguments)")
       #expect(outcome.errors.contains(name) && outcome.errors.contains("Photo.data"), "\(arguments): \(outcome.errors)")
-      #expect(outcome.errors.contains("of the table ZPHOTO leads to the file"), "\(arguments): \(outcome.errors)")
+      #expect(outcome.errors.contains("of the table ZPHOTO refers to the file"), "\(arguments): \(outcome.errors)")
     }
     #expect(!folder.exists("copy.sqlite") && !folder.exists("copy.heartwood"))
     let json = try #require(try heartwood("verify", "store.sqlite", "--json").json() as? [String: Any])

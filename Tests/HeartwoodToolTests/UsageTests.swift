@@ -76,7 +76,7 @@ import Testing
     }
     let limit = try heartwood("fetch", "todo.csv", "ToDo", "--limit", "-10")
     #expect(limit.errors.contains("must not be negative"), "\(limit.errors)")
-    #expect(try heartwood("info", "todo.csv", "-json").errors.contains("An option has two: --json."))
+    #expect(try heartwood("info", "todo.csv", "-json").errors.contains("Options have two dashes: --json."))
     #expect(try heartwood("verify", "-h").status == 0)
   }
 
@@ -143,11 +143,11 @@ import Testing
   /// A name of a file may neither break a line nor command a terminal.
   @Test(arguments: [
     ("convert todo.csv $name.csv", 0, #"out\u001b[31m.csv: "#),
-    ("convert todo.csv $name.sqlite", 0, #"note: out\u001b[31m.sqlite: The type gives references"#),
+    ("convert todo.csv $name.sqlite", 0, #"note: out\u001b[31m.sqlite: The type assigns its own references"#),
     ("migrate $name.heartwood --to-model ToDo.xcdatamodeld", 0, #"out\u001b[31m.heartwood: migrated, "#),
     (
       "migrate $name.heartwood --to-model ToDo.xcdatamodeld/ToDo.xcdatamodel", 0,
-      #"out\u001b[31m.heartwood: The store is of"#
+      #"out\u001b[31m.heartwood: The store has"#
     ),
     ("generate ToDo.xcdatamodeld --output-file $name.swift", 0, #"made out\u001b[31m.swift"#),
     ("info todo.csv $name", 64, #"out\u001b[31m"#), ("info todo.csv --type $name", 64, #"out\u001b[31m"#),
@@ -179,9 +179,9 @@ import Testing
   /// What the library advises with its own names is of no use to who has the tool only.
   @Test(arguments: [
     ("fetch todo.csv ToDo --where 'memo == $x'", "Write the value in its place."),
-    ("history todo.heartwood", "What an application saves with the option tracksPersistentHistory is kept."),
+    ("history todo.heartwood", "Only saves with the option tracksPersistentHistory are recorded."),
     ("dump todo.heartwood --model N.xcdatamodel", "heartwood migrate"), ("info N", "--type"),
-    ("model show N", "It is no model."),
+    ("model show N", "It is not a model."),
     ("convert todo.csv out --to InMemory", "has no file. Choose another type of store"),
     ("convert library.heartwood out.csv", "with heartwood dump --entity NAME --format csv."),
     ("convert noted.plist out.csv", "or print the records alone with heartwood dump --format csv."),

@@ -77,10 +77,10 @@ public final class CoreDataBinaryStore: AtomicStore, StoreClass {
     guard setup.isRecovered(of: metadata) else { return }
     throw PersistenceError(
       .storeReadOnly,
-      "The model was made of the records of a file, whose version hashes are others: Core Data would not open a file that is written with it. "
-        + "The file can be read only.",
+      "The model was made of the records of a file, so its version hashes differ: Core Data would not open a file that is written with it. "
+        + "The file can only be read.",
       recovery:
-        "Open it with the model that it was written with, or convert it to a new file, which is of the recovered model.",
+        "Open it with the model that it was written with, or convert it to a new file, which has the recovered model.",
       context: .init(path: setup.path, storeType: .coreDataBinary)
     )
   }

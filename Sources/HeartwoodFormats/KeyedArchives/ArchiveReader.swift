@@ -28,7 +28,7 @@ package struct ArchiveReader {
       )
     }
     guard root.name == "plist", let element = root.children.first, root.children.count == 1 else {
-      throw ArchiveError(message: "The XML is no property list with one value in it.", line: root.line)
+      throw ArchiveError(message: "The XML is not a property list with one value in it.", line: root.line)
     }
     return try reader.value(element)
   }
@@ -89,7 +89,7 @@ extension ArchiveReader {
 
   private mutating func key(_ number: Int, of list: BinaryPropertyList) throws -> String {
     if let scalar = try list.scalar(number) { try count(scalar, at: try list.offset(number)) }
-    guard let key = try list.key(number) else { throw ArchiveError(message: "A key is no text.") }
+    guard let key = try list.key(number) else { throw ArchiveError(message: "A key is not text.") }
     return key
   }
 
@@ -131,7 +131,7 @@ extension BinaryPropertyList {
     let width = Int(bytes[offset] & 0x0F) + 1
     let target = bytes[(offset + 1)...].prefix(width).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     guard width <= 8, let target = Int(exactly: target) else {
-      throw PropertyListFault(offset: offset, reason: "A reference leads to an object that is not there.")
+      throw PropertyListFault(offset: offset, reason: "A reference points to an object that does not exist.")
     }
     return .reference(target)
   }
@@ -158,7 +158,7 @@ extension ArchiveReader {
       for child in element.children { values.append(try value(child, depth: depth + 1)) }
       return .array(values)
     case "dict": return try dictionary(element, depth: depth)
-    default: throw ArchiveError(message: "“\(element.name)” is no value of a property list.", line: element.line)
+    default: throw ArchiveError(message: "“\(element.name)” is not a value of a property list.", line: element.line)
     }
   }
 
@@ -181,7 +181,7 @@ extension ArchiveReader {
     let start = element.text.drop(while: \.isWhitespace)
     let text = start.reversed().drop(while: \.isWhitespace).reversed()
     guard let value = parse(String(text)) else {
-      throw ArchiveError(message: "The text of “\(element.name)” is none.", line: element.line)
+      throw ArchiveError(message: "The text of “\(element.name)” is not a valid value.", line: element.line)
     }
     return value
   }

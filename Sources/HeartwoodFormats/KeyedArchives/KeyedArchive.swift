@@ -29,7 +29,7 @@ package final class KeyedArchive {
     guard case .dictionary(let members) = try ArchiveReader.value(of: bytes),
       case .string(Self.archiver) = members["$archiver"],
       case .array(let objects) = members["$objects"], case .dictionary(let top) = members["$top"]
-    else { throw ArchiveError(message: "The property list is no keyed archive.") }
+    else { throw ArchiveError(message: "The property list is not a keyed archive.") }
     self.objects = objects
     self.top = top
   }

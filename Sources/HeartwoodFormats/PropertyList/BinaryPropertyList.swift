@@ -128,7 +128,7 @@ struct BinaryPropertyList: Sendable {
   }
 
   var missingObject: PropertyListFault {
-    PropertyListFault(offset: tableOffset, reason: "A reference leads to an object that is not there.")
+    PropertyListFault(offset: tableOffset, reason: "A reference points to an object that does not exist.")
   }
 
   @inline(__always)
@@ -235,7 +235,7 @@ struct BinaryPropertyList: Sendable {
     if low < 0xF { return (low, offset &+ 1) }
     let marker = try bytes(at: offset + 1, count: 1)[0]
     guard marker >> 4 == 1, marker & 0xF <= 3 else {
-      throw PropertyListFault(offset: offset, reason: "The length of the object is no number.")
+      throw PropertyListFault(offset: offset, reason: "The length of the object is not a number.")
     }
     let width = 1 << Int(marker & 0xF)
     let count = try integer(at: offset + 2, width: width, marker: offset)
@@ -277,7 +277,7 @@ extension BinaryPropertyList {
     guard let value = PropertyListWrapping.unwrapped(try value(number, &budget)) else {
       throw PropertyListFault(
         offset: try offset(number),
-        reason: "A dictionary with a key of Heartwood's own does not keep to its form."
+        reason: "A dictionary with a key that Heartwood reserves has the wrong form."
       )
     }
     return value
@@ -287,7 +287,7 @@ extension BinaryPropertyList {
     let offset = try offset(number)
     budget.bytes -= Self.valueCost
     guard budget.depth < Self.greatestDepth, budget.bytes > 0 else {
-      throw PropertyListFault(offset: offset, reason: "The values are nested too deep, or lead to each other.")
+      throw PropertyListFault(offset: offset, reason: "The values are nested too deep, or refer to each other.")
     }
     budget.depth += 1
     defer { budget.depth -= 1 }
@@ -304,7 +304,7 @@ extension BinaryPropertyList {
       var members: [String: MetadataValue] = [:]
       for index in 0..<keys.count {
         guard let key = try key(keys[index], &budget), members[key] == nil else {
-          throw PropertyListFault(offset: offset, reason: "A key is no text, or stands twice.")
+          throw PropertyListFault(offset: offset, reason: "A key is not text, or occurs twice.")
         }
         members[key] = try value(references[index], &budget)
       }

@@ -86,7 +86,7 @@ enum PropertyListMetadata {
   private static func checkVersion(_ header: PropertyListHeader, path: String) throws(PersistenceError) {
     guard case .integer(let version) = header.version else {
       throw malformed(
-        "The property list is no store: it has no number under the key \(PropertyListFormat.versionKey).",
+        "The property list is not a store: it has no number under the key \(PropertyListFormat.versionKey).",
         path
       )
     }

@@ -66,7 +66,7 @@ final class XMLReader: XMLDatabaseHandler {
       switch word {
       case .attribute: beginAttribute(tag, reader)
       case .relationship: beginRelationship(tag, reader)
-      default: fail("Only elements called attribute and relationship belong into an object.")
+      default: fail("Only elements called attribute and relationship belong in an object.")
       }
     }
   }
@@ -201,8 +201,8 @@ final class XMLReader: XMLDatabaseHandler {
   }
 
   private static let badReference =
-    "A list of references must hold ids of objects, separated by spaces. Where the name of an entity stands before an id, the "
-    + "relationship must lead there."
+    "A list of references must hold ids of objects, separated by spaces. If the name of an entity precedes an id, the "
+    + "relationship must allow that entity."
 
   private func readToOne(_ text: UnsafeRawBufferPointer, _ field: XMLEntityReader.Field, _ reader: XMLEntityReader) {
     let column = reader.records.column(field.ordinal, byteCount: text.count)

@@ -103,7 +103,7 @@ struct XMLSalvage {
       return pieces.note(.records, Self.error("The bytes were changed or are missing."), count: nil, gap)
     }
     let count = pieces.count(of: "</object>", in: gap)
-    pieces.note(count > 0 ? .records : .fileParts, Self.error("What stands here is no object."), count: count, gap)
+    pieces.note(count > 0 ? .records : .fileParts, Self.error("This is not an object."), count: count, gap)
   }
 
   private static func error(_ message: String) -> PersistenceError { PersistenceError(.fileMalformed, message) }

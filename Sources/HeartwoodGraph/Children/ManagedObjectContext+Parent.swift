@@ -136,7 +136,7 @@ extension ManagedObjectContext {
   private static func isolationCrossed() -> PersistenceError {
     PersistenceError(
       .isolationCrossed,
-      "A parent of the context is of another isolation, which cannot be waited for here.",
+      "A parent of the context belongs to another isolation, for which this call cannot wait.",
       recovery: "Use `try await saveToPersistentStore()`."
     )
   }

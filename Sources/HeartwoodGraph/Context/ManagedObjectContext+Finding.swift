@@ -45,7 +45,7 @@ extension ManagedObjectContext {
       .objectNotFound,
       objectID.isTemporaryID
         ? "The id is temporary and of another context, or its object was saved or is gone."
-        : "The store has no such record, or no longer.",
+        : "The store does not have the record, or no longer has it.",
       recovery: objectID.isTemporaryID ? "Save it there to get a permanent id." : nil,
       context: .init(entity: objectID.entity.name, objectIDs: [objectID])
     )

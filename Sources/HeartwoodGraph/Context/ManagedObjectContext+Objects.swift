@@ -177,7 +177,7 @@ extension ManagedObjectContext {
     guard hasChanges else { return }
     ProgrammerError.check(
       !notes.isGathering,
-      "An object saves its context in its willSave(). Leave saving to the save that is under way."
+      "An object saves its context in its willSave(). Do not save there: a save is under way already."
     )
     notes.beginGathering()
     defer { notes.endGathering() }

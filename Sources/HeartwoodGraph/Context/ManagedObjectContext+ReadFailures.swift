@@ -148,7 +148,7 @@ extension PersistenceError {
     let records = ids.isEmpty ? "Records" : ids.count == 1 ? "A record" : "\(ids.count) records"
     return PersistenceError(
       cause.code,
-      "\(records) could not be read, so nobody knows what is there. Mend the store, or try again.",
+      "\(records) could not be read, so its contents are not known. Repair the store, or try again.",
       context: context,
       underlyingError: cause
     )

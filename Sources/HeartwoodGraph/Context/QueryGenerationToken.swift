@@ -218,7 +218,7 @@ extension ManagedObjectContext {
     for pinned in generation?.stores ?? [] where !persistentStoreCoordinator.isOpen(pinned.store) {
       throw PersistenceError(
         .queryGenerationUnavailable,
-        "A store of the version is not open in this context's coordinator, or no longer.",
+        "A store of the version is not open in this context's coordinator, or no longer open.",
         recovery: "Pin the context to the current version.",
         context: .init(path: pinned.store.placeName)
       )

@@ -15,7 +15,7 @@ package struct ObjectClassMap: Sendable {
         throw PersistenceError(
           .entityUnknown,
           "The class \(objectClass) is for an entity that the model does not have.",
-          recovery: "Let its entityName be the name of one.",
+          recovery: "Make its entityName the name of one.",
           context: .init(entity: objectClass.entityName)
         )
       }

@@ -236,7 +236,7 @@ extension PersistentStoreCoordinator {
   static func notOpen(_ store: PersistentStore?) -> PersistenceError {
     PersistenceError(
       .storeNotOpen,
-      "The store is not open in this coordinator, or no longer.",
+      "The store is not open in this coordinator, or no longer open.",
       context: .init(path: store?.placeName)
     )
   }
@@ -318,7 +318,7 @@ extension PersistentStoreCoordinator {
     guard let identifier = id.storeIdentifier, let store = persistentStore(withIdentifier: identifier) else {
       throw PersistenceError(
         .storeNotOpen,
-        "The store of an object is not open in this coordinator, or no longer.",
+        "The store of an object is not open in this coordinator, or no longer open.",
         context: .init(entity: id.entity.name, objectIDs: [id])
       )
     }

@@ -26,7 +26,7 @@ struct MappingEvaluator {
     case MappingExpression.Name.manager: return .manager
     case MappingExpression.Name.entityPolicy: return .policy
     case MappingExpression.Name.entityMapping: return .mapping
-    default: throw unusable("knows no variable $\(name)")
+    default: throw unusable("uses the unknown variable $\(name)")
     }
   }
 
@@ -48,8 +48,8 @@ extension MappingEvaluator {
     case .policy:
       let result = try policy.value(ofFunction: name, arguments: arguments.map(\.swiftValue), manager: manager)
       if let value = MappingValue(result) { return value }
-      throw unusable("calls the function \(name) of its policy, which gives something that no object has")
-    default: throw unusable("calls a function of something else than $manager and $entityPolicy")
+      throw unusable("calls the function \(name) of its policy, whose result is not a value that an object can have")
+    default: throw unusable("calls a function of something other than $manager and $entityPolicy")
     }
   }
 
@@ -57,7 +57,7 @@ extension MappingEvaluator {
     guard let function = MappingExpression.ManagerFunction(rawValue: name), arguments.count == 2,
       case .scalar(.string(let argument)) = arguments[0], let sources = arguments[1].objects
     else {
-      throw unusable("calls the function \(name) of $manager, which does not know it, or not with such arguments")
+      throw unusable("calls the function \(name) of $manager, which does not have it or takes other arguments")
     }
     switch function {
     case .destinationInstancesForEntityMapping:
@@ -81,13 +81,13 @@ extension MappingEvaluator {
       return try union(try value.elements.flatMap { try follow(rest, $0).elements }, key)
     }
     guard !key.hasPrefix("@") else {
-      throw unusable("has a key path with the operator \(key), which it cannot use here")
+      throw unusable("has a key path with the operator \(key), which cannot be used here")
     }
     switch value {
     case .object(let object): return try follow(rest, try self.value(key, of: object))
     case .scalar(let value) where value.isNull: return .scalar(.null)
     case .several(let values): return .several(try values.flatMap { try follow(keys, $0).elements })
-    default: throw unusable("looks for \(key) in something that is no object")
+    default: throw unusable("looks for \(key) in something that is not an object")
     }
   }
 
@@ -126,7 +126,7 @@ extension MappingEvaluator {
 
 extension MappingEvaluator {
   private func computed(_ expression: FetchExpression) throws -> MappingValue {
-    guard let source else { throw unusable("computes a value of a record that there is none of") }
+    guard let source else { throw unusable("computes a value of a source record, but there is none") }
     let plan = try PredicateCompiler.compile(expression.ofSource, for: source.entity, in: manager.sourceModel)
     let evaluator = PredicateEvaluator(ContextSource(context: manager.sourceContext))
     return try mappingValue(evaluator.value(plan, source)) ?? .scalar(.null)

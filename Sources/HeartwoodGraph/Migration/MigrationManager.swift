@@ -207,7 +207,7 @@ extension MigrationManager {
   private static func unfit(_ mapping: PropertyMapping, _ entity: EntityDescription) -> PersistenceError {
     PersistenceError(
       .migrationFailed,
-      "What the expression \(mapping.valueExpression?.description ?? "") gives does not fit the property. The store was left as it is.",
+      "The value of the expression \(mapping.valueExpression?.description ?? "") does not fit the property. The store was left as it is.",
       context: .init(entity: entity.name, property: mapping.name)
     )
   }

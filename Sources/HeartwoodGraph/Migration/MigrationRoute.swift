@@ -213,8 +213,8 @@ struct MappingChoice {
     let names = mapping?.entityMappings.map(\.name).joined(separator: ", ") ?? ""
     throw PersistenceError(
       .mappingModelUnusable,
-      "\(rivalCount) of the given mapping models could lead from one version to the other, and nothing tells "
-        + "which does; the first has the mappings \(names).",
+      "\(rivalCount) of the given mapping models could migrate from one version to the other, and it cannot be "
+        + "decided which to use; the first has the mappings \(names).",
       recovery: "Give their entity mappings version hashes (sourceEntityVersionHash, destinationEntityVersionHash)."
     )
   }

@@ -66,14 +66,14 @@ enum MigrationWay {
       _ = try MappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
       return PersistenceError(
         .mappingModelMissing,
-        "No mapping model leads from the store's model to this one, and none is to be inferred.",
+        "No mapping model migrates from the store's model to this one, and none may be inferred.",
         recovery: "Give one with the option mappingModels, or leave out shouldInferMappingModelAutomatically.",
         context: context
       )
     } catch {
       return PersistenceError(
         .mappingModelMissing,
-        "No mapping model leads from the store's model to this one. \(error.problem)",
+        "No mapping model migrates from the store's model to this one. \(error.problem)",
         recovery: .custom(error.recovery),
         context: context
       )

@@ -88,7 +88,7 @@ struct ObjectMigration {
     if let policy = policyClasses[name] ?? policyClasses[plainName] { return policy.init() }
     throw PersistenceError(
       .mappingModelUnusable,
-      "The mapping \(mapping.name) asks for the policy \(name), which was not given.",
+      "The mapping \(mapping.name) needs the policy \(name), which was not given.",
       recovery: .giveMigrationPolicy,
       context: .init(entity: mapping.destinationEntityName)
     )
@@ -168,7 +168,7 @@ extension ObjectMigration {
       "The mapping \(mapping.name) makes records of an entity that is abstract in the new model, and there "
         + "are \(count) records for it. The store was left as it is.",
       recovery: .custom(
-        "Let it make records of a subentity (\(names.joined(separator: ", "))), or give it a policy that does."
+        "Make it create records of a subentity (\(names.joined(separator: ", "))), or give it a policy that does."
       ),
       context: .init(entity: entity.name)
     )

@@ -49,7 +49,7 @@ extension StagedMigrationManager {
       steps.append(try step(link, to: link.to.isSameVersion(as: destination) ? destination : link.to, mappings))
     }
     guard steps.last?.destinationModel === destination else {
-      throw Self.unusable("The stages do not lead to the model that the store is to be opened with.")
+      throw Self.unusable("The stages do not end with the model with which the store is to be opened.")
     }
     return steps
   }
@@ -71,7 +71,9 @@ extension StagedMigrationManager {
       case .lightweight(let lightweight):
         let models = try lightweight.versionChecksums.map { checksum in
           if let model = versions.first(where: { $0.versionChecksum == checksum }) { return model }
-          throw Self.unusable("No model at hand has the checksum \(checksum) of the stage \(lightweight.label).")
+          throw Self.unusable(
+            "None of the given models has the checksum \(checksum) of the stage \(lightweight.label)."
+          )
         }
         // A stage continues where the one before it has ended.
         let chain = (links.last.map { [$0.to] } ?? []) + models
@@ -101,7 +103,7 @@ extension StagedMigrationManager {
     } catch let error as MappingInferenceError {
       throw PersistenceError(
         .mappingModelMissing,
-        "The stage \(link.label) cannot be done. \(error.problem)",
+        "The stage \(link.label) cannot be performed. \(error.problem)",
         recovery: .custom(error.recovery)
       )
     }

@@ -149,7 +149,7 @@ extension StoreMigration {
     if let place = request.place, !request.options[.isReadOnly] { return place }
     throw PersistenceError(
       .storeReadOnly,
-      "The store has to be migrated, and is to be opened for reading only.",
+      "The store has to be migrated, but was opened for reading only.",
       recovery: "Migrate it first.",
       context: .init(path: request.placeName, storeType: request.type)
     )
@@ -303,7 +303,7 @@ extension StoreMigration {
   /// Returns the plan of a migration that a store can run itself: one step from table to table, without code of the
   /// application.
   private func planInStore() throws(InStoreMigration.Obstacle) -> MigrationPlan {
-    guard request.options[.migratesInStore] else { throw .init(.option, "that was asked for") }
+    guard request.options[.migratesInStore] else { throw .init(.option, "that was requested") }
     guard let step = steps.first, steps.count == 1 else { throw .init("there are \(steps.count) steps") }
     guard step.stage == nil else { throw .init("the application takes part in it") }
     guard step.passes.count == 1 else { throw .init("there are \(step.passes.count) passes") }

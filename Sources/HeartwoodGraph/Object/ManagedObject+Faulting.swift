@@ -327,7 +327,7 @@ extension ManagedObject {
   final func noteUnreadableValue(_ key: PropertyKey, _ error: any Error) {
     let failure = PersistenceError(
       .valueTypeMismatch,
-      "Nothing can be made of the bytes of the attribute. Read them by propertyValue(forKey:), or correct what decodes them.",
+      "The bytes of the attribute cannot be decoded. Read them with propertyValue(forKey:), or correct the type that decodes them.",
       context: .init(entity: entity.name, property: key.name, objectIDs: [objectID]),
       underlyingError: error
     )

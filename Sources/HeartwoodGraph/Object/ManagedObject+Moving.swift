@@ -133,7 +133,7 @@ extension ManagedObject {
   private final var causeOfLeaving: String {
     if state.contains(.deleted) { return "the object was deleted" }
     if state.contains(.inaccessible) { return "the record of the object is gone" }
-    return "the context of the object is gone or has let go of it"
+    return "the object's context is gone, or no longer has the object"
   }
 
   /// Notes now whether the record is gone, instead of when a value is read: the caller of a save or a refresh may show

@@ -44,7 +44,7 @@ struct SaveValidation {
         if inverse.map({ other.leadsOnceSaved($0, to: object.objectID) }) ?? true { others.append(id) }
       }
       if others.isEmpty { continue }
-      let problem = "denies the deletion of an object while it leads to others."
+      let problem = "denies the deletion of an object while it refers to others."
       faults.append(
         ValidationFault(.deletionDenied, object.objectID, relationship.name, problem, relatedObjectIDs: others)
       )

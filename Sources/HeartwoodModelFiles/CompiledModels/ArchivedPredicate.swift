@@ -1,13 +1,13 @@
 import HeartwoodFormats
 import HeartwoodModel
 
-/// Reads the archives of predicates and expressions.
+/// Reads archived predicates and expressions.
 ///
-/// They are trees, but an archive may lead in a circle: no more levels are read than a format string may have.
+/// They should be trees, but an archive may contain cycles. No more levels are read than a format string may have.
 enum ArchivedPredicate {
-  /// Which values of a collection have to compare so, each at the number by which archives tell it.
+  /// The modifiers of comparisons, at the indexes that archives use for them.
   static let modifiers: [FetchComparison.Modifier] = [.direct, .all, .any]
-  /// The numbers by which archives tell how two values are compared.
+  /// The comparators, by the numbers that archives use for them.
   static let comparators: [Int: FetchComparison.Comparator] = [
     0: .lessThan, 1: .lessThanOrEqualTo, 2: .greaterThan, 3: .greaterThanOrEqualTo, 4: .equalTo, 5: .notEqualTo,
     6: .matches, 7: .like, 8: .beginsWith, 9: .endsWith, 10: .in, 99: .contains, 100: .between,
@@ -55,7 +55,7 @@ enum ArchivedPredicate {
         comparator,
         right,
         modifier: modifiers[modifier],
-        // The bits are the same: case 1, marks 2, normalized 4, by the user's language 8.
+        // The bits are the same: case-insensitive 1, diacritic-insensitive 2, normalized 4, locale-sensitive 8.
         options: FetchComparison.Options(rawValue: options & 0xF)
       )
     )
@@ -127,7 +127,7 @@ enum ArchivedPredicate {
 
 // MARK: Writing
 
-/// What archives of Core Data's are not known to say, so that none is written.
+/// Something for which Core Data's archived form is not known, so that nothing is written.
 struct ArchiveGap: Error, CustomStringConvertible {
   let description: String
 
@@ -139,7 +139,7 @@ struct ArchiveGap: Error, CustomStringConvertible {
 // MARK: Predicates
 
 extension ArchivedPredicate {
-  /// Puts a predicate into an archive, as ``predicate(_:)`` reads it; where there is none, nothing.
+  /// Archives a predicate as ``predicate(_:)`` reads it; nil gives a null object.
   static func archive(
     _ predicate: FetchPredicate?,
     in archive: inout KeyedArchiveWriter
@@ -214,7 +214,7 @@ extension ArchivedPredicate {
 // MARK: Expressions
 
 extension ArchivedPredicate {
-  /// The numbers by which archives tell what an expression is.
+  /// The numbers of the kinds of expressions in archives.
   private enum Kind {
     static let constant = ArchiveValue.integer(0)
     static let selfObject = ArchiveValue.integer(1)
@@ -224,10 +224,10 @@ extension ArchivedPredicate {
     static let keyPathSpecifier = ArchiveValue.integer(10)
   }
 
-  /// The class whose functions are those that expressions know by name.
+  /// The class that declares the functions that can be called by name.
   private static let functionOwner = "_NSPredicateUtilities"
 
-  /// Puts an expression into an archive, as ``expression(_:)`` reads it.
+  /// Archives an expression as ``expression(_:)`` reads it.
   static func archive(
     _ expression: FetchExpression,
     in archive: inout KeyedArchiveWriter

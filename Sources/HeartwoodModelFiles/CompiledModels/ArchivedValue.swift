@@ -2,9 +2,9 @@ import HeartwoodFormats
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// Default values and bounds of attributes as archives hold them.
+/// Archived default values and bounds of attributes.
 enum ArchivedValue {
-  /// The value as a model's source writes it; nil where the source has no way to write it.
+  /// Returns the text of a value in a model's source; nil if the source cannot represent it.
   static func text(_ node: ArchiveNode, _ type: AttributeType) -> String? {
     switch type {
     case .boolean: node.integer.map { $0 == 0 ? "NO" : "YES" }
@@ -18,7 +18,7 @@ enum ArchivedValue {
     }
   }
 
-  /// The value as part of a predicate; nil where it is of another kind than predicates have.
+  /// Returns a value for a predicate; nil if predicates have no such values.
   static func value(_ node: ArchiveNode) -> PropertyValue? {
     switch node.value {
     case .boolean(let flag): return .boolean(flag)
@@ -85,7 +85,7 @@ enum ArchivedValue {
 // MARK: Writing
 
 extension ArchivedValue {
-  /// Puts a value into an archive, as ``value(_:)`` and ``text(_:_:)`` read it. The members of Foundation's objects are those that
+  /// Archives a value as ``value(_:)`` and ``text(_:_:)`` read it. The members of Foundation's objects are those that
   /// [swift-corelibs-foundation](https://github.com/swiftlang/swift-corelibs-foundation) archives.
   static func archive(
     _ value: PropertyValue,
@@ -117,9 +117,9 @@ extension ArchivedValue {
 
 // MARK: ArchivedRules
 
-/// The validation predicates that Xcode makes of an attribute's bounds, turned into those bounds again, and made of them.
+/// Converts between the bounds of an attribute and the validation predicates that Xcode makes of them.
 enum ArchivedRules {
-  /// The attributes of the source by which it gives the rules of `predicate`; nil where it has none for such a predicate.
+  /// Returns the XML attributes for the bounds in a predicate; nil if the source cannot represent it.
   static func attributes(of node: ArchiveNode, _ type: AttributeType) -> [(name: String, text: String)]? {
     ArchivedPredicate.predicate(node).flatMap { attributes(of: $0, type) }
   }
@@ -169,7 +169,7 @@ enum ArchivedRules {
 // MARK: Writing
 
 extension ArchivedRules {
-  /// The validation predicates of an attribute, bounds first.
+  /// Returns the validation predicates of an attribute, bounds first.
   static func predicates(of attribute: AttributeDescription) -> [ValidationPredicate] {
     let rules = attribute.rules
     let length = FetchExpression.key("length")

@@ -1,16 +1,16 @@
 import HeartwoodFormats
 import HeartwoodModel
 
-/// Makes of a compiled model the elements that Xcode's source file for it has, so that both are read by the same rules.
+/// Converts a compiled model to the elements of its source file, so that the same rules apply to both.
 ///
-/// A compiled model is a keyed archive whose entities and properties are in no order; here they are sorted by name.
+/// A compiled model is a keyed archive in which entities and properties have no order. They are sorted by name here.
 struct CompiledModelReader {
-  /// What a compiled model tells.
+  /// The contents of a compiled model.
   struct Contents {
     var root: XMLElement
-    /// The source form has one identifier, a compiled one any number.
+    /// The version identifiers. A source has only one.
     var versionIdentifiers: [String]
-    /// What the source form has no place for.
+    /// Notes about what a source cannot represent.
     var notes: [String]
   }
 
@@ -22,7 +22,7 @@ struct CompiledModelReader {
   static func read(_ bytes: [UInt8]) throws(ArchiveError) -> Contents {
     let archive = try KeyedArchive(bytes)
     guard let model = archive.root, model.className == modelClass, let entities = model["NSEntities"] else {
-      throw ArchiveError(message: "The archive is of something else than a model.")
+      throw ArchiveError(message: "The archive does not contain a model.")
     }
     var reader = CompiledModelReader()
     let identifiers = (model["NSVersionIdentifiers"]?.items ?? []).compactMap(\.string).filter { !$0.isEmpty }.sorted()
@@ -34,7 +34,7 @@ struct CompiledModelReader {
     )
     guard !archive.isExhausted else {
       throw ArchiveError(
-        message: "The objects lead to one another too many times. This is no model that a compiler made."
+        message: "The objects refer to one another too many times. This is not a model that a compiler made."
       )
     }
     return Contents(root: root, versionIdentifiers: identifiers, notes: reader.notes)
@@ -67,7 +67,7 @@ extension CompiledModelReader {
     )
   }
 
-  /// The names of all properties of the ancestors: an archive may list them again in each entity that inherits them.
+  /// Returns the names of the ancestors' properties. An archive may list them again in the entities that inherit them.
   private func inheritedNames(_ parent: ArchiveNode?) -> Set<String> {
     var names: Set<String> = []
     var seen: Set<Int> = []
@@ -86,7 +86,7 @@ extension CompiledModelReader {
     return constraints.isEmpty ? [] : [XMLElement("uniquenessConstraints", children: constraints)]
   }
 
-  /// The names in a list, which holds texts or properties.
+  /// Returns the names in a list of strings or properties.
   private func names(in list: ArchiveNode) -> [String] {
     list.items.compactMap { $0.string ?? $0["NSPropertyName"]?.string }
   }
@@ -99,7 +99,7 @@ extension CompiledModelReader {
     return descriptions.isEmpty ? oldIndexes(entity, properties) : fetchIndexes(descriptions)
   }
 
-  /// The indexes of models from before fetch indexes: marks of attributes, and lists of names.
+  /// Returns the indexes of models that are older than fetch indexes: marks of attributes, and lists of names.
   private func oldIndexes(
     _ entity: ArchiveNode,
     _ properties: [(key: String, value: ArchiveNode)]
@@ -159,11 +159,11 @@ extension CompiledModelReader {
       .compactMap { fetchRequest($0.value, name: $0.key, entity: nil) }
   }
 
-  /// A fetch request; nil where its predicate is none that is known, since without one it would find all objects.
+  /// Returns a fetch request; nil if its predicate is not known, since a request without it would find all objects.
   mutating func fetchRequest(_ request: ArchiveNode, name: String, entity: String?) -> XMLElement? {
     let predicate = request["NSPredicate"].map(ArchivedPredicate.predicate)
     if case .some(.none) = predicate {
-      note("The fetch request “\(name)” is not represented in the model: its predicate is none that is known.")
+      note("The fetch request “\(name)” is not represented in the model: its predicate is not known.")
       return nil
     }
     if let flags = request["NSFetchRequestFlags"]?.integer, flags != CompiledModelFlag.usualFetchRequest {
@@ -193,7 +193,7 @@ extension CompiledModelReader {
     node?.isTrue == true ? "YES" : nil
   }
 
-  /// The name in the version before, where it was another one.
+  /// Returns the name in the previous version, if it was another one.
   func renaming(_ node: ArchiveNode, _ name: String) -> String? {
     node["NSRenamingIdentifier"]?.string.flatMap { $0 == name ? nil : $0 }
   }
@@ -225,7 +225,7 @@ extension CompiledModelReader {
 // MARK: Properties
 
 extension CompiledModelReader {
-  /// A property; nil where it is one that models cannot represent, which is noted.
+  /// Returns a property; nil if models cannot represent it, which is noted.
   mutating func property(_ property: ArchiveNode, name: String) -> XMLElement? {
     switch property.className {
     case "NSRelationshipDescription": relationship(property, name)
@@ -261,7 +261,8 @@ extension CompiledModelReader {
     return element
   }
 
-  /// The class of the values of an attribute that is transformable or has no type, unless it is the one that stands for none.
+  /// Returns the class of the values of an attribute that is transformable or has no type, unless it is the default
+  /// class.
   private func valueClass(_ attribute: ArchiveNode) -> String? {
     attribute["NSAttributeValueClassName"]?.string.flatMap { ["NSObject", "NSData"].contains($0) ? nil : $0 }
   }
@@ -300,7 +301,8 @@ extension CompiledModelReader {
         "transient": flag(relationship["NSIsTransient"]),
         "toMany": maxCount == 1 ? nil : "YES",
         "minCount": minCount == 0 ? nil : String(minCount),
-        // Any number has been written as -1 and as the greatest number, and the version hash tells both from 0.
+        // Core Data has written any number as -1 and as the greatest integer. The version hash distinguishes both from
+        // 0.
         "maxCount": maxCount == 0 ? nil : String(maxCount < 0 ? Int.max : maxCount),
         "ordered": flag(relationship["NSIsOrdered"]),
         "deletionRule": rules.indices.contains(rule) ? rules[rule] : "rule \(rule)",

@@ -1,25 +1,27 @@
 import HeartwoodFormats
 import HeartwoodModel
 
-/// Archives a model as Core Data keeps it in its stores.
+/// Archives a model in the form in which Core Data keeps it in its stores.
 ///
-/// Only what archives of Core Data's have been seen to hold is written, as it is found there; for a model with anything else there is no
-/// archive, and never one without it. ``CompiledModelReader`` reads what is written as the same model, but for the order of entities and
-/// properties, which an archive does not tell, and for validation predicates that model files have no place for.
+/// It writes only what is known from archives of Core Data, in the form that they have. A model with anything else
+/// cannot be archived; nothing is ever left out. ``CompiledModelReader`` reads the archive as the same model, except
+/// for the order of entities and properties, which archives do not contain, and for validation predicates that model
+/// files cannot represent.
 struct CompiledModelWriter {
-  /// What stands where a dictionary with known keys has no value.
+  /// The placeholder for a missing value in a dictionary with known keys.
   private static let emptyToken = "__empty_slot_token_4c24_98dc_ac1e_b773__"
 
   let model: ManagedObjectModel
   var archive = KeyedArchiveWriter()
-  /// The number of the model's own object.
+  /// The number of the model's object in the archive.
   private let root: Int
-  /// Indexed by the ordinal of the entity.
+  /// The numbers of the entities' objects, by ordinal.
   private var entityNumbers: [Int] = []
-  /// Indexed by the ordinals of the entity and of the property: inherited ones are objects of their own in each entity.
+  /// The numbers of the properties' objects, by the ordinals of the entity and the property. Each entity has objects of
+  /// its own for inherited properties.
   private var propertyNumbers: [[Int]] = []
 
-  /// - Throws: ``ArchiveGap`` with what no archive is known to hold.
+  /// - Throws: ``ArchiveGap`` if the archived form of something in the model is not known.
   static func bytes(of model: ManagedObjectModel) throws(ArchiveGap) -> [UInt8] {
     var writer = CompiledModelWriter(model)
     return try writer.write()
@@ -56,7 +58,7 @@ struct CompiledModelWriter {
 // MARK: Entities
 
 extension CompiledModelWriter {
-  /// The entities in the order of their names.
+  /// The entities, sorted by name.
   private var entities: ArchiveValue {
     mutating get {
       let sorted = model.entities.sorted { $0.name < $1.name }
@@ -110,7 +112,7 @@ extension CompiledModelWriter {
     archive.dictionary(.dictionary, entries.sorted { $0.key < $1.key }.map { ($0.key, archive.text($0.value)) })
   }
 
-  /// Lists of names; nil where there is none.
+  /// Returns lists of names; nil if there are none.
   private mutating func lists(_ lists: [[String]]) -> ArchiveValue? {
     guard !lists.isEmpty else { return nil }
     let items = lists.map { names in archive.list(.mutableArray, names.map { archive.text($0) }) }
@@ -121,7 +123,7 @@ extension CompiledModelWriter {
 // MARK: Indexes
 
 extension CompiledModelWriter {
-  /// The indexes as they are, and those of several properties once more, as older frameworks have them.
+  /// Returns the indexes, and in addition those of several properties in the form of older frameworks.
   private mutating func indexes(of entity: EntityDescription) throws(ArchiveGap) -> [String: ArchiveValue] {
     let indexes = entity.definition.fetchIndexes
     guard !indexes.isEmpty else { return [:] }
@@ -163,7 +165,7 @@ extension CompiledModelWriter {
 // MARK: Beside the entities
 
 extension CompiledModelWriter {
-  /// The configurations; nil where there is none but the one of all entities.
+  /// The configurations; nil if there is only the default one.
   private var configurations: ArchiveValue? {
     mutating get {
       guard !model.configurations.isEmpty else { return nil }
@@ -247,7 +249,7 @@ extension CompiledModelWriter {
     return archive.object(.fetchedProperty, flagged(members))
   }
 
-  // MARK: What all properties have
+  // MARK: Common members of properties
 
   private mutating func common(
     _ name: String,
@@ -280,7 +282,7 @@ extension CompiledModelWriter {
     if !notes.isEmpty { members["NSUserInfo"] = userInfo(notes) }
   }
 
-  /// With the bits that tell what the property has, and what it does not have.
+  /// Returns the members with flags for the settings that the property has and does not have.
   private func flagged(_ members: [String: ArchiveValue]) -> [String: ArchiveValue] {
     let present: [(key: String, bit: Int64)] = [
       ("NSIsOptional", 1 << 1), ("NSIsReadOnly", 1 << 2), ("NSIsTransient", 1 << 3), ("NSIsOrdered", 1 << 10),
@@ -335,7 +337,7 @@ extension CompiledModelWriter {
 }
 
 extension AttributeType {
-  /// The class of the values; nil where the attribute says it.
+  /// The class of the values; nil if only the attribute can name it.
   fileprivate var valueClassName: String? {
     switch self {
     case .integer16, .integer32, .integer64, .double, .float, .boolean: "NSNumber"
@@ -357,7 +359,7 @@ extension CompiledModelWriter {
     _ relationship: RelationshipDescription,
     to members: inout [String: ArchiveValue]
   ) {
-    // Any number, which the version hash tells from 0, is written as the greatest.
+    // Any number is written as the greatest integer, which the version hash distinguishes from 0.
     let isBounded = relationship.maxCount != Int.max
     members["NSMinCount"] = .integer(Int64(relationship.minCount))
     members["NSMaxCount"] = .integer(relationship.isToMany ? (isBounded ? Int64(relationship.maxCount) : -1) : 1)

@@ -1,13 +1,13 @@
 import HeartwoodFormats
 import HeartwoodModel
 
-/// Makes of a model in the form of Xcode 3 the elements that newer source files have, so that both are read by the same rules.
+/// Converts a model of Xcode 3 to the elements of newer source files, so that the same rules apply to both.
 ///
-/// The form is a keyed archive of a diagram: a package with classes for entities, whose owned attributes are the properties. What is
-/// said of each is in stereotypes, lists of named settings.
+/// The file is a keyed archive of a diagram: a package with classes for entities, whose owned attributes are the
+/// properties. Their settings are in stereotypes, which are lists of named values.
 ///
-/// Fetched properties, fetch requests, configurations, indexes and uniqueness constraints have a place in it, but no file at hand has
-/// one: they are noted.
+/// The form also has fetched properties, fetch requests, configurations, indexes and uniqueness constraints, but no
+/// example of these is known. They are noted.
 struct LegacyModelReader {
   private static let modelClass = "XDPMModel"
   private static let unreadSettings = [
@@ -21,7 +21,7 @@ struct LegacyModelReader {
     let archive = try KeyedArchive(bytes)
     guard let model = archive.root, model.className == modelClass,
       let entities = model["_xd_rootPackage"]?["XDBucketForClassesstorage"]
-    else { throw ArchiveError(message: "The archive is of something else than a model.") }
+    else { throw ArchiveError(message: "The archive does not contain a model.") }
     let members = entities.members.sorted { $0.key < $1.key }
     var reader = LegacyModelReader()
     let root = XMLElement(
@@ -36,7 +36,9 @@ struct LegacyModelReader {
       reader.notes.append("The configuration “\(configuration.key)” is not represented in the model.")
     }
     guard !archive.isExhausted else {
-      throw ArchiveError(message: "The objects lead to one another too many times. This is no model that Xcode made.")
+      throw ArchiveError(
+        message: "The objects refer to one another too many times. This is not a model that Xcode made."
+      )
     }
     return (root, reader.notes)
   }
@@ -64,7 +66,7 @@ struct LegacyModelReader {
     )
   }
 
-  /// The only thing in a bucket, which is an array, a set or a dictionary.
+  /// Returns the only item in a bucket, which is an array, a set or a dictionary.
   private static func first(_ bucket: ArchiveNode) -> ArchiveNode? {
     let members = bucket.members
     return members.isEmpty ? bucket.items.first : members.first?.value
@@ -111,7 +113,7 @@ struct LegacyModelReader {
     let destination = settings["XD_PRK_destination"]?["_name"]?.string
     let inverse = settings["XD_PRK_inverseRelationship"]?["_name"]?.string
     let isToMany = settings["XD_PRK_isToMany"]?.isTrue == true
-    // A to-many relationship that was a to-one before may have kept its counts of one.
+    // A to-many relationship that once was a to-one relationship may still have counts of one.
     let counts = [settings["XD_PRK_minCount"]?.integer, settings["XD_PRK_maxCount"]?.integer].map { $0 ?? 0 }
     return XMLElement(
       "relationship",
@@ -136,7 +138,7 @@ struct LegacyModelReader {
   }
 }
 
-/// What the stereotypes of an entity or a property say, by name.
+/// The settings in the stereotypes of an entity or a property, by name.
 struct LegacySettings {
   private let values: [String: ArchiveNode]
 
@@ -156,7 +158,7 @@ struct LegacySettings {
     values[name]?.isTrue == true ? "YES" : nil
   }
 
-  /// The entries of a user info whose values are texts. What else is there is the editor's own.
+  /// Returns the entries of a user info whose values are strings. Other entries belong to the editor.
   func userInfo(_ name: String) -> [XMLElement] {
     let entries = (values[name]?.members ?? []).compactMap { key, value in value.string.map { (key, $0) } }
       .filter { $0.0 != "com.apple.syncservices.Syncable" }.sorted { $0.0 < $1.0 }

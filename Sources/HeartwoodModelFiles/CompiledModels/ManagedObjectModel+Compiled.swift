@@ -3,7 +3,7 @@ import HeartwoodFoundation
 package import HeartwoodModel
 
 extension ManagedObjectModel {
-  /// Reads a compiled model out of the file at `path`, where a store keeps the one that it was written with.
+  /// Reads the compiled model in the store at `path`.
   ///
   /// - Throws: ``ModelFileError`` with the path and the reason.
   package convenience init(compiled bytes: [UInt8], path: String) throws(ModelFileError) {
@@ -20,17 +20,17 @@ extension ManagedObjectModel {
     try self.init(source)
   }
 
-  /// The model as Core Data keeps it in its stores; nil where it has something that no archive of Core Data's was seen to hold, such as
-  /// composite attributes.
+  /// Returns the model in the form in which Core Data keeps it in its stores; nil if it has something for which Core
+  /// Data's archived form is not known, such as composite attributes.
   package func compiled() -> [UInt8]? {
-    // try?: nil says that Core Data has no form for it.
+    // try?: nil means that Core Data's archived form is not known.
     try? CompiledModelWriter.bytes(of: self)
   }
 }
 
 // MARK: CompiledModelClasses
 
-/// The classes of Core Data and of predicates that are in compiled models.
+/// The classes of Core Data and of predicates in compiled models.
 extension ArchivedClass {
   static let model = ArchivedClass("NSManagedObjectModel")
   static let entity = ArchivedClass("NSEntityDescription")
@@ -46,7 +46,7 @@ extension ArchivedClass {
   static let fetchIndex = ArchivedClass("NSFetchIndexDescription")
   static let fetchIndexElement = ArchivedClass("NSFetchIndexElementDescription")
 
-  /// A dictionary with its keys apart, as stores keep the entities of a model.
+  /// A dictionary with separate keys, in which stores keep the entities of a model.
   static let knownKeysDictionary = ArchivedClass(
     "NSKnownKeysDictionary1",
     "NSKnownKeysDictionary",
@@ -85,13 +85,13 @@ extension ArchivedClass {
 
 // MARK: CompiledModelFlag
 
-/// Numbers by which compiled models tell what properties are like.
+/// Numbers for settings in compiled models.
 enum CompiledModelFlag {
   static let externalStorage = 4
   static let preservedOnDeletion = 16
-  /// What fetch requests have for which nothing was said.
+  /// The flags of a fetch request with default settings.
   static let usualFetchRequest = 30
 
-  /// Each rule at its number.
+  /// The delete rules, at the indexes that archives use for them.
   static let deleteRules: [DeleteRule] = [.noAction, .nullify, .cascade, .deny]
 }

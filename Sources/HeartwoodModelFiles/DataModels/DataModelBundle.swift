@@ -2,14 +2,14 @@ import HeartwoodFormats
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// Where one model is, and in which form.
+/// The place and the form of one model.
 struct DataModelLocation {
   enum Form {
     /// The XML of Xcode 4 and newer.
     case contents
     /// The diagram of Xcode 3.
     case elements
-    /// What the model compiler makes.
+    /// The output of the model compiler.
     case compiled
   }
 
@@ -17,7 +17,7 @@ struct DataModelLocation {
   let form: Form
 }
 
-/// The folder of a model, or of several versions of one, as Xcode or its model compiler lays it out.
+/// The folder of a model or of several versions of a model, in the layout of Xcode or its model compiler.
 struct DataModelBundle {
   private static let sourceSuffix = ".xcdatamodel"
   private static let compiledSuffix = ".mom"
@@ -33,7 +33,7 @@ struct DataModelBundle {
     self.url = url
   }
 
-  /// Where `version` is; nil means the current one.
+  /// Returns the place of `version`; nil for the current one.
   func location(version: String?) throws(ModelFileError) -> DataModelLocation {
     let shape = try shape()
     let name: String
@@ -58,7 +58,7 @@ struct DataModelBundle {
 }
 
 extension DataModelBundle {
-  /// What there is at the URL.
+  /// What the URL refers to.
   private struct Shape {
     enum Kind {
       case model(DataModelLocation)
@@ -70,7 +70,7 @@ extension DataModelBundle {
   }
 
   private func shape() throws(ModelFileError) -> Shape {
-    guard url.isFileURL else { throw error("This is no URL of a file. Give a path.") }
+    guard url.isFileURL else { throw error("This is not a URL of a file. Give a path.") }
     var isFolder = false
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
       throw error("There is no such file or folder.")
@@ -79,14 +79,14 @@ extension DataModelBundle {
   }
 
   private func fileShape() throws(ModelFileError) -> Shape {
-    // Foundation says of a pipe that permissions are missing.
-    // try?: what has no status is opened, and that throws.
+    // For a pipe, Foundation reports missing permissions.
+    // try?: without a status, the file is opened, which throws.
     guard (try? POSIXFileSystem().status(atPath: url.path))?.isRegularFile ?? true else {
       throw error("This is neither a file nor a folder. Write the model to a file, and give that.")
     }
     let name = url.lastPathComponent
     if name.hasSuffix(Self.optimizedSuffix) {
-      throw error("This is a compiled model in the form of one machine. Give the .mom that lies beside it.")
+      throw error("This is an optimized compiled model, which cannot be read. Give the .mom beside it.")
     }
     if name.hasSuffix(Self.compiledSuffix) { return model(url, .compiled, called: name) }
     let form = name == Self.elementsName ? DataModelLocation.Form.elements : .contents
@@ -119,7 +119,7 @@ extension DataModelBundle {
   private func currentVersion(in shape: Shape) throws(ModelFileError) -> String {
     if let (name, list) = try namedCurrentVersion(in: shape) {
       guard shape.versions.contains(name) else {
-        throw error("\(list) names the version “\(name)”, which is not there. Add it, or name another.")
+        throw error("\(list) names the version “\(name)”, which does not exist. Add it, or name another.")
       }
       return name
     }
@@ -130,7 +130,8 @@ extension DataModelBundle {
     return only
   }
 
-  /// The version that the bundle's property list names, and the list; nil where there is no list or it names none.
+  /// Returns the version that the bundle's property list names, and the name of the list; nil if there is no list or it
+  /// names no version.
   private func namedCurrentVersion(in shape: Shape) throws(ModelFileError) -> (name: String, list: String)? {
     let list: String
     switch shape.kind {
@@ -140,7 +141,7 @@ extension DataModelBundle {
     }
     let file = url.appending(path: list)
     guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-    // A compiled bundle of one model says nothing new, and may be of another tool whose list has a form of its own.
+    // In a compiled bundle with one model, the list is not needed, and other tools write it in other forms.
     if case .compiled = shape.kind, shape.versions.count == 1 { return nil }
     return try CurrentVersionList(file).versionName.map { (Self.withoutSuffix($0), list) }
   }
@@ -170,7 +171,7 @@ extension DataModelBundle {
     } catch {
       throw ModelFileError(
         file: file.path,
-        "The file cannot be read. Check that it is there and its permissions. (\(SystemReason.text(of: error)))"
+        "The file cannot be read. Check that it exists, and its permissions. (\(SystemReason.text(of: error)))"
       )
     }
   }
@@ -178,11 +179,11 @@ extension DataModelBundle {
 
 // MARK: CurrentVersionList
 
-/// The property list that says which version of a model is the current one: of a bundle of sources, or of a compiled one.
+/// The property list with the current version of a bundle, of sources or compiled.
 struct CurrentVersionList {
   private static let keys = ["_XCCurrentVersionName", "NSManagedObjectModel_CurrentVersionName"]
 
-  /// The name of the current version, or nil where the list names none.
+  /// The name of the current version; nil if the list does not contain one.
   let versionName: String?
 
   init(_ url: URL) throws(ModelFileError) {
@@ -194,14 +195,14 @@ struct CurrentVersionList {
       throw ModelFileError(file: url.path, error, "The list of versions")
     }
     guard case .dictionary(let members) = list else {
-      throw ModelFileError(file: url.path, "This is no property list with a dictionary in it.")
+      throw ModelFileError(file: url.path, "This is not a property list with a dictionary in it.")
     }
     guard let value = Self.keys.compactMap({ members[$0] }).first else {
       versionName = nil
       return
     }
     guard case .string(let name) = value else {
-      throw ModelFileError(file: url.path, "The name of the current version is no string.")
+      throw ModelFileError(file: url.path, "The name of the current version is not a string.")
     }
     versionName = name
   }

@@ -3,14 +3,20 @@ public import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// A model as Xcode keeps it: read from an `.xcdatamodeld` bundle or an `.xcdatamodel` folder, of Xcode 3 too, or from what the model
-/// compiler makes of one, a `.momd` bundle or a `.mom` file.
+/// A model file of Xcode: an `.xcdatamodeld` bundle, an `.xcdatamodel` folder, also of Xcode 3, or the output of the
+/// model compiler, a `.momd` bundle or a `.mom` file.
+///
+///     let file = try DataModelFile(contentsOf: URL(filePath: "ToDo.xcdatamodeld"))
+///     for note in file.notes { print(note.message) }
+///     let coordinator = try PersistentStoreCoordinator(managedObjectModel: file.model)
+///
+/// If you need only the model, use `ManagedObjectModel(contentsOf:version:)`.
 public struct DataModelFile: Sendable {
-  /// Something in the file that the model does not have, or has otherwise than the file spells it.
+  /// Something in the file that the model does not represent, or represents differently.
   public struct Note: Sendable, Hashable {
-    /// The line, from 1; nil in a file that has no lines.
+    /// The line, counted from 1; nil if the file does not have lines.
     public let line: Int?
-    /// What it is and what that costs.
+    /// What it is, and what follows from it.
     public let message: String
   }
 
@@ -18,15 +24,19 @@ public struct DataModelFile: Sendable {
   public let url: URL
   /// The model.
   public let model: ManagedObjectModel
-  /// What the file has and the model has not, or has otherwise, in the order of the file. It is kept where the file is written again.
+  /// What the model does not represent, or represents differently, in the order of the file. It is preserved when the
+  /// file is written again.
   public let notes: [Note]
-  /// The elements of the file, or those that it would have in the form of newer sources.
+  /// The elements of the file. Older and compiled files are converted to the elements of newer sources.
   let root: XMLElement
 
-  /// Reads the model at `url`, which is an `.xcdatamodeld` bundle, an `.xcdatamodel` folder, a file in one, a `.momd` or a `.mom`.
+  /// Reads a model file: an `.xcdatamodeld` bundle, an `.xcdatamodel` folder, a file in one, a `.momd` bundle or a
+  /// `.mom` file.
   ///
-  /// - Parameter version: The name of a version in a bundle, with or without `.xcdatamodel`; nil means the current one.
-  /// - Throws: ``ModelFileError`` with file, line and reason.
+  /// - Parameters:
+  ///   - url: the file or folder.
+  ///   - version: the name of a version in a bundle, with or without `.xcdatamodel`; nil for the current one.
+  /// - Throws: ``ModelFileError``, with the lines of all problems.
   public init(contentsOf url: URL, version: String? = nil) throws(ModelFileError) {
     var source = try DataModelSource.read(DataModelBundle(url).location(version: version))
     let model = try source.model()
@@ -40,26 +50,36 @@ public struct DataModelFile: Sendable {
     self.root = source.root
   }
 
-  /// The names of the versions in the bundle at `url`, without `.xcdatamodel`, in alphabetical order.
+  /// Returns the names of the versions in a bundle, without `.xcdatamodel`, in alphabetical order.
   ///
-  /// It reads folders only. A folder of one model has one version, called as the folder is.
+  /// It only lists folders. A folder with a single model has one version with the name of the folder.
+  ///
+  /// - Throws: ``ModelFileError`` if there is no model at `url`.
   public static func versions(at url: URL) throws(ModelFileError) -> [String] {
     try DataModelBundle(url).versions()
   }
 
-  /// The name of the version that the bundle at `url` calls the current one, or its only version.
+  /// Returns the name of the bundle's current version, or of its only version.
+  ///
+  /// - Throws: ``ModelFileError`` if there is no model at `url`, or if there are several versions and none is the
+  ///   current one.
   public static func currentVersion(at url: URL) throws(ModelFileError) -> String {
     try DataModelBundle(url).currentVersion()
   }
 }
 
 extension ManagedObjectModel {
-  /// Reads the model at `url`, which is an `.xcdatamodeld` bundle, an `.xcdatamodel` folder, a file in one, a `.momd` or a `.mom`.
+  /// Reads a model file: an `.xcdatamodeld` bundle, an `.xcdatamodel` folder, a file in one, a `.momd` bundle or a
+  /// `.mom` file.
   ///
-  /// What a model has no place for is left out; ``DataModelFile/notes`` says what that is.
+  ///     let model = try ManagedObjectModel(contentsOf: URL(filePath: "ToDo.xcdatamodeld"))
   ///
-  /// - Parameter version: The name of a version in a bundle, with or without `.xcdatamodel`; nil means the current one.
-  /// - Throws: ``ModelFileError`` with file, line and reason.
+  /// What a model cannot represent is left out; ``DataModelFile/notes`` lists it.
+  ///
+  /// - Parameters:
+  ///   - url: the file or folder.
+  ///   - version: the name of a version in a bundle, with or without `.xcdatamodel`; nil for the current one.
+  /// - Throws: ``ModelFileError``, with the lines of all problems.
   public convenience init(contentsOf url: URL, version: String? = nil) throws(ModelFileError) {
     try self.init(DataModelSource.read(DataModelBundle(url).location(version: version)))
   }
@@ -74,18 +94,21 @@ extension ManagedObjectModel {
 // MARK: Versions
 
 extension DataModelFile {
-  /// The version of the bundle at `url` that a store with this metadata was written with; the current version is tried first.
+  /// Returns the version of a bundle with which a store was written. The current version is checked first.
   ///
-  /// - Parameter configuration: The configuration that the store was opened with; nil means all entities.
-  /// - Returns: The name of the version, or nil where none has the version hashes that the metadata tell.
-  /// - Throws: ``ModelFileError`` where a version cannot be read.
+  /// - Parameters:
+  ///   - url: the bundle.
+  ///   - metadata: the metadata of the store.
+  ///   - configuration: the configuration with which the store was opened; nil for all entities.
+  /// - Returns: the name of the version, or nil if the version hashes in the metadata match no version.
+  /// - Throws: ``ModelFileError`` if a version cannot be read.
   public static func version(
     at url: URL,
     compatibleWith metadata: StoreMetadata,
     configuration: String? = nil
   ) throws(ModelFileError) -> String? {
     let bundle = DataModelBundle(url)
-    // try?: it only decides which version is looked at first.
+    // try?: it only decides which version is checked first.
     let current = try? bundle.currentVersion()
     for name in try bundle.versions().sorted(by: { ($0 == current ? 0 : 1, $0) < ($1 == current ? 0 : 1, $1) }) {
       let model = try ManagedObjectModel(contentsOf: url, version: name)
@@ -98,19 +121,22 @@ extension DataModelFile {
 // MARK: Writing
 
 extension DataModelFile {
-  /// What files of XML are called in the folder of a model.
+  /// The name of the XML file in a model's folder.
   fileprivate static let contentsName = "contents"
 
-  /// The model as the XML of a `contents` file: what was read, also what the model has no place for, such as where the editor draws
-  /// the entities.
+  /// Returns the XML of a `contents` file, including what the model cannot represent, such as the positions of the
+  /// entities in the editor.
   ///
-  /// - Throws: ``ModelFileError`` where a text has a control character, for which XML has no form; so do the other functions that make XML.
+  /// - Throws: ``ModelFileError`` if a text contains a control character, which XML cannot represent.
   public func contents() throws(ModelFileError) -> Data {
     Data(try XMLTreeWriter.text(root, of: Self.contentsName).utf8)
   }
 
-  /// The XML of `model`, a changed version of the file's: where the two are the same, what the file says stays as it is, also what
-  /// models have no place for. Where an attribute has another type, no default and no rule stays that was left over in the file.
+  /// Returns the XML for `model`, a changed version of the file's model. Everything that has not changed is preserved,
+  /// including what models cannot represent. If the type of an attribute has changed, default values and rules that
+  /// were left over from the old type are removed.
+  ///
+  /// - Throws: ``ModelFileError`` if a text contains a control character, which XML cannot represent.
   public func contents(of model: ManagedObjectModel) throws(ModelFileError) -> Data {
     let (old, new) = (DataModelWriter.root(of: self.model), DataModelWriter.root(of: model))
     let restated = root.restated(like: old, before: new)
@@ -119,11 +145,12 @@ extension DataModelFile {
 }
 
 extension ManagedObjectModel {
-  /// The model as the XML of a `contents` file, as for one that Xcode has not seen yet.
+  /// Returns the model as the XML of a new `contents` file.
   ///
-  /// Such files have no place for validation predicates, for default values that are bytes, nor for more than one version identifier.
+  /// Such files cannot represent validation predicates, binary default values and more than one version identifier.
+  /// These are left out.
   ///
-  /// - Throws: ``ModelFileError`` where a text has a control character, for which XML has no form.
+  /// - Throws: ``ModelFileError`` if a text contains a control character, which XML cannot represent.
   public func dataModelContents() throws(ModelFileError) -> Data {
     Data(try XMLTreeWriter.text(DataModelWriter.root(of: self), of: DataModelFile.contentsName).utf8)
   }
@@ -132,8 +159,9 @@ extension ManagedObjectModel {
 // MARK: Generation
 
 extension DataModelFile {
-  /// The attributes, as `Entity.attribute`, for which the file asks for a scalar in generated code: they are never nil there. Those that a
-  /// composite attribute is made of are called as in the entity, `home_zip`.
+  /// The attributes, as `Entity.attribute`, for which the file requests scalar types in generated code, so that they
+  /// are never nil there. The parts of a composite attribute have the names of the entity's attributes, such as
+  /// `home_zip`.
   public var scalarAttributes: Set<String> {
     let composites = Dictionary(
       root.children.filter { $0.name == "composite" }.map { ($0.attributes["name"] ?? "", $0.children) },
@@ -149,7 +177,8 @@ extension DataModelFile {
     return names
   }
 
-  /// The names of an element's scalars: its own, or those of its parts. That parts do not go in a circle was found when the file was read.
+  /// Returns the names of an element's scalar attributes: its own, or those of its parts. Reading the file has ensured
+  /// that no composite contains itself.
   private static func scalars(
     _ attribute: XMLElement,
     behind prefix: String,

@@ -7,7 +7,8 @@ extension DataModelReader {
     "includePropertyValues", "includesPendingChanges", "returnObjectsAsFaults", "returnDistinctResults",
   ]
 
-  /// The template that a `fetchRequest` describes; nil where its predicate is none that is known, which is noted.
+  /// Returns the template in a `fetchRequest` element; nil if its predicate or its result type is not known, which is
+  /// noted.
   mutating func fetchRequest(_ element: DataModelElement) throws(ModelFileError) -> FetchRequestTemplate? {
     noteUnknownAttributes(of: element, Self.requestAttributes)
     let name = try element.requiredText("name")
@@ -74,13 +75,13 @@ extension FetchRequestTemplate.ResultType {
     (0, .objects), (1, .objectIDs), (2, .dictionaries), (4, .count),
   ]
 
-  /// The type that model files give as `number`.
+  /// Creates the type with a number in model files.
   init?(dataModelNumber number: Int) {
     guard let entry = Self.numbers.first(where: { $0.number == number }) else { return nil }
     self = entry.type
   }
 
-  /// The number by which model files give the type.
+  /// The number of the type in model files.
   var dataModelNumber: Int { Self.numbers.first { $0.type == self }?.number ?? 0 }
 }
 
@@ -121,13 +122,14 @@ extension DataModelReader {
     return nil
   }
 
-  /// The index that an attribute's mark or an entity's compound index stands for, as older versions of Xcode wrote them.
+  /// Returns the index for an attribute that is marked as indexed, or for a compound index. Older versions of Xcode
+  /// wrote these.
   static func index(over names: [String]) -> FetchIndexDescription {
     let title = names.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "And")
     return FetchIndexDescription(name: "by\(title)Index", properties: names)
   }
 
-  /// The indexes of an entity's `compoundIndexes`, which list names one by one or with commas between them.
+  /// Returns the indexes in `compoundIndexes`. Names are listed in separate elements, or separated by commas.
   func compoundIndexes(_ element: DataModelElement) -> [FetchIndexDescription] {
     element.children("compoundIndex").compactMap { compound in
       let names = compound.children("index").flatMap { ($0.text("value") ?? "").split(separator: ",") }
@@ -139,12 +141,12 @@ extension DataModelReader {
 // MARK: Rules
 
 extension AttributeType {
-  /// The attributes by which model files give defaults and rules, whatever the type.
+  /// The XML attributes for default values and rules, for all types.
   static let dataModelValues = allCases.reduce(into: ["defaultValueString", "defaultDateTimeInterval"] as Set) {
     $0.formUnion($1.dataModelRules)
   }
 
-  /// The attributes by which model files give rules for values of the type. Of a date, the texts are for people.
+  /// The XML attributes for rules of the type. For dates, the texts are only for the user of the editor.
   var dataModelRules: Set<String> {
     switch self {
     case .date: ["minDateTimeInterval", "maxDateTimeInterval", "minValueString", "maxValueString"]
@@ -155,8 +157,8 @@ extension AttributeType {
 }
 
 extension DataModelReader {
-  /// The rules that an attribute's element gives. What does not suit the type is no rule: it is left over from another type. What is
-  /// meant as a rule and is none is noted, since nothing is checked by it.
+  /// Returns the rules of an attribute. Rules for another type are ignored, since they are left over from a change of
+  /// the type. A rule that cannot be understood is noted, because values are not checked by it.
   mutating func rules(of element: DataModelElement, _ type: AttributeType) -> AttributeRules {
     var rules = AttributeRules()
     switch type {
@@ -176,7 +178,7 @@ extension DataModelReader {
   }
 
   private mutating func noteRule(_ name: String, of element: DataModelElement, _ reason: String) {
-    note("“\(name)” of “\(element.text("name") ?? "")” \(reason): values are not held to it.", element)
+    note("“\(name)” of “\(element.text("name") ?? "")” \(reason): values are not checked against it.", element)
   }
 
   private mutating func pattern(of element: DataModelElement) -> String? {
@@ -191,20 +193,20 @@ extension DataModelReader {
     }
   }
 
-  /// Strings have their lengths where numbers have their values.
+  /// Returns a minimum or maximum length, which a string attribute has in place of a least or greatest value.
   private mutating func length(_ name: String, of element: DataModelElement) -> Int? {
     guard let text = element.filledText(name) else { return nil }
     if case .integer(let number)? = Self.number(text, .integer64), number >= 0, let length = Int(exactly: number) {
       return length
     }
-    noteRule(name, of: element, "is no length")
+    noteRule(name, of: element, "is not a length")
     return nil
   }
 
   private mutating func bound(_ name: String, of element: DataModelElement, _ type: AttributeType) -> PropertyValue {
     guard let text = element.filledText(name) else { return .null }
     if let value = Self.number(text, type), !value.isNaN { return value }
-    noteRule(name, of: element, "is no value of the type \(type.dataModelName)")
+    noteRule(name, of: element, "is not a value of the type \(type.dataModelName)")
     return .null
   }
 
@@ -217,7 +219,7 @@ extension DataModelReader {
       return .null
     }
     if let value = PropertyValue(text: text, type: .date), !value.isNaN { return value }
-    noteRule(name, of: element, "is no number of seconds")
+    noteRule(name, of: element, "is not a number of seconds")
     return .null
   }
 }

@@ -3,7 +3,7 @@ import HeartwoodFoundation
 import HeartwoodModel
 
 extension DataModelReader {
-  /// What is read, and what speaks only of generated code and of synchronising with devices of another age.
+  /// The XML attributes that are read, or that concern only generated code and Sync Services.
   private static let attributeAttributes: Set<String> = [
     "name", "attributeType", "optional", "transient", "defaultValueString", "defaultDateTimeInterval",
     "allowsExternalBinaryDataStorage", "preserveAfterDeletion", "valueTransformerName", "customClassName", "elementID",
@@ -11,7 +11,7 @@ extension DataModelReader {
     "derivationExpression", "indexed",
   ]
 
-  /// What is read, and the entity of the inverse, which follows from the destination.
+  /// The XML attributes that are read, and the entity of the inverse, which follows from the destination.
   private static let relationshipAttributes: Set<String> = [
     "name", "destinationEntity", "inverseName", "inverseEntity", "toMany", "ordered", "optional", "transient",
     "deletionRule", "minCount", "maxCount", "indexed", "elementID", "versionHashModifier", "syncable",
@@ -39,14 +39,14 @@ extension DataModelReader {
     )
   }
 
-  /// The type that an element names; the undefined one where it names none. Of a transient attribute no store holds values, so that any
-  /// name will do.
+  /// Returns the type of an attribute; `undefined` if none is given. A transient attribute may have any type, because
+  /// no store keeps its values.
   private mutating func attributeType(of element: DataModelElement) throws(ModelFileError) -> AttributeType {
     guard let name = element.filledText("attributeType") else { return .undefined }
     if let type = AttributeType(dataModelName: name) { return type }
     if try element.flag("transient") {
       note(
-        "The type “\(name)” of “\(element.text("name") ?? "")” is not known. It is transient, and taken as one without a type.",
+        "The type “\(name)” of “\(element.text("name") ?? "")” is not known. It is transient, and treated as an attribute without a type.",
         element
       )
       return .undefined
@@ -62,7 +62,7 @@ extension DataModelReader {
     } catch {
       let name = element.text("name") ?? ""
       note(
-        "The expression of the derived attribute “\(name)” cannot be read, so that its values stay as they are. \(error)",
+        "The expression of the derived attribute “\(name)” cannot be read, so its values stay as they are. \(error)",
         element
       )
       return nil
@@ -72,7 +72,7 @@ extension DataModelReader {
   mutating func readRelationship(_ element: DataModelElement) throws(ModelFileError) -> RelationshipDescription {
     noteUnknownAttributes(of: element, Self.relationshipAttributes)
     let (isMarked, maxCount) = (try element.flag("toMany"), try element.number("maxCount"))
-    // As in Core Data, the count decides: a relationship to many objects and to one at most is a to-one.
+    // As in Core Data, the count decides: a to-many relationship with at most one object is a to-one relationship.
     let isToMany = maxCount.map { $0 != 1 } ?? isMarked
     return RelationshipDescription(
       name: try element.requiredText("name"),
@@ -84,7 +84,7 @@ extension DataModelReader {
       isTransient: try element.flag("transient"),
       deleteRule: try deleteRule(of: element),
       minCount: try element.number("minCount") ?? 0,
-      // Some tools write -1 for “any number”, as older versions of Xcode did.
+      // Some tools, and older versions of Xcode, write -1 for any number.
       maxCount: maxCount == -1 ? 0 : maxCount,
       renamingIdentifier: element.filledText("elementID"),
       versionHashModifier: element.filledText("versionHashModifier"),
@@ -120,21 +120,21 @@ extension DataModelReader {
     "name", "attributeType", "composite", "optional", "transient", "syncable", "elementID", "versionHashModifier",
     "usesScalarValueType",
   ]
-  /// How many parts an attribute may have, those of its parts included, and how deep they may be in each other.
+  /// The maximum number of parts of a composite attribute, including parts of parts, and the maximum depth of nesting.
   private static let mostParts = 1_000
   private static let deepestNesting = 8
 
-  /// A composite attribute, and how far its reading has come.
+  /// A composite attribute while it is read.
   private struct Composite {
     let attribute: DataModelElement
     let name: String
-    /// How many parts have been seen, those that have parts themselves included.
+    /// The number of parts so far, including those that are composite themselves.
     var partCount = 0
     var elements: [CompositeAttributeDescription.Element] = []
     var attributes: [AttributeDescription] = []
   }
 
-  /// Reads an attribute that is made of others: they become attributes of the entity.
+  /// Reads a composite attribute. Its parts become attributes of the entity.
   mutating func readComposite(
     _ element: DataModelElement
   ) throws(ModelFileError) -> (composite: CompositeAttributeDescription, attributes: [AttributeDescription]) {
@@ -162,12 +162,12 @@ extension DataModelReader {
       throw composite.attribute.error("The composite “\(typeName)” does not exist. Add it, or correct the name.")
     }
     guard path.count < Self.deepestNesting else {
-      throw type.error("The composite “\(typeName)” has too many parts, or is a part of itself. Take some away.")
+      throw type.error("The composite “\(typeName)” has too many parts, or is a part of itself. Remove some.")
     }
     for part in type.children("attribute") {
       composite.partCount += 1
       guard composite.partCount <= Self.mostParts else {
-        throw composite.attribute.error("The attribute has more than \(Self.mostParts) parts. Take some away.")
+        throw composite.attribute.error("The attribute has more than \(Self.mostParts) parts. Remove some.")
       }
       let partPath = path + [try part.requiredText("name")]
       if part.text("attributeType") == "Composite" {
@@ -207,15 +207,15 @@ extension DataModelReader {
   private static let yes: Set<String> = ["yes", "true", "y", "t"]
   private static let no: Set<String> = ["no", "false", "n", "f"]
 
-  /// The default value that an attribute's element gives, or null where it gives none. Where the text is spelt for another type, as it
-  /// stays when an attribute's type is changed, a note says how it is read.
+  /// Returns the default value of an attribute; null if there is none. If the text is written for another type, which
+  /// happens if the type of an attribute is changed, a note says how it is interpreted.
   mutating func defaultValue(of element: DataModelElement, _ type: AttributeType) -> PropertyValue {
     switch type {
     case .date: return defaultDate(of: element)
     case .string: return element.text("defaultValueString").map(PropertyValue.string) ?? .null
     case .binary, .transformable:
       if element.filledText("defaultValueString") != nil {
-        note("The default value of “\(element.text("name") ?? "")”, which is no text, is not represented.", element)
+        note("The default value of “\(element.text("name") ?? "")”, which is not text, is not represented.", element)
       }
       return .null
     case .undefined:
@@ -232,7 +232,7 @@ extension DataModelReader {
     if let value = type == .boolean ? Self.boolean(text) : PropertyValue(text: text, type: type) { return value }
     let subject = "The default value of “\(element.text("name") ?? "")”, “\(text.prefix(100))”,"
     guard let value = Self.value(of: text, spelt: type) else {
-      note("\(subject) is no value of the type \(type.dataModelName): new objects begin without one.", element)
+      note("\(subject) is not a value of the type \(type.dataModelName): new objects begin without one.", element)
       return .null
     }
     let meaning = if case .boolean(let flag) = value { flag ? "YES" : "NO" } else { value.text(of: type) ?? "" }
@@ -248,8 +248,8 @@ extension DataModelReader {
     }
   }
 
-  /// The value of `type` that a text spelt for another type stands for: numbers and booleans stand for each other, and a fraction for the
-  /// integer before it.
+  /// Interprets a text that is written for another type. Numbers and booleans are converted to each other, and the
+  /// fraction of an integer is dropped.
   private static func value(of text: String, spelt type: AttributeType) -> PropertyValue? {
     let word = text.filter { !$0.isWhitespace }
     let flag = yes.contains(word.lowercased()) ? true : no.contains(word.lowercased()) ? false : nil
@@ -269,12 +269,13 @@ extension DataModelReader {
     }
   }
 
-  /// The value of `type` of a rule, an integer with or without a point where that is an integer type.
+  /// Returns the value of a rule. For an integer type, the text may have a decimal point if it is a whole number.
   static func number(_ text: String, _ type: AttributeType) -> PropertyValue? {
     PropertyValue(text: text, type: type) ?? wholeNumber(text, type)
   }
 
-  /// The value of an integer attribute that was written with a point, as it stays when an attribute's type is changed.
+  /// Returns the value of an integer attribute that was written with a decimal point, which happens if the type of an
+  /// attribute is changed.
   private static func wholeNumber(_ text: String, _ type: AttributeType) -> PropertyValue? {
     guard type.integerRange != nil, case .double(let number)? = PropertyValue(text: text, type: .double) else {
       return nil
@@ -282,13 +283,13 @@ extension DataModelReader {
     return Int64(exactly: number).map(PropertyValue.integer).flatMap { $0.fits(type) ? $0 : nil }
   }
 
-  /// Dates are kept as seconds since 2001; the text beside them is what the editor showed its user. Where there is the text alone, it is
-  /// read if it is a date of all countries alike, year first.
+  /// Returns the default value of a date. Dates are stored as seconds since 2001, with a text for the user of the
+  /// editor. If there is only the text, it is read if its format is the same in all countries, year first.
   private mutating func defaultDate(of element: DataModelElement) -> PropertyValue {
     let name = element.text("name") ?? ""
     if let text = element.filledText("defaultDateTimeInterval") {
       if let value = PropertyValue(text: text, type: .date) { return value }
-      note("The default date of “\(name)” is no number of seconds: new objects begin without one.", element)
+      note("The default date of “\(name)” is not a number of seconds: new objects begin without one.", element)
       return .null
     }
     guard let text = element.filledText("defaultValueString") else { return .null }

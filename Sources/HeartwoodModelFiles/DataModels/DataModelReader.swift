@@ -2,15 +2,17 @@ import HeartwoodFormats
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// Reads the tree of a `contents` file, which is also what compiled and older models are turned into: one set of rules for all.
+/// Reads the elements of a `contents` file. Compiled and older models are converted to such elements, so that the same
+/// rules apply to all.
 ///
-/// What no record depends on is never a reason to refuse a model: a note says what it costs. What decides how records are stored, and cannot
-/// be understood, is a problem, and all problems are reported together.
+/// If something that does not affect records cannot be represented, the model is not refused; a note says what follows.
+/// If something that affects how records are stored cannot be represented, that is a problem. All problems are reported
+/// together.
 struct DataModelReader {
   private let file: String
   private var source: DataModelSource
   private var problems: [ModelFileError.Problem] = []
-  /// The composites by name.
+  /// The composite types, by name.
   private(set) var composites: [String: DataModelElement] = [:]
 
   init(_ url: URL, _ root: XMLElement) {
@@ -27,7 +29,7 @@ struct DataModelReader {
   private mutating func read(_ root: XMLElement) throws(ModelFileError) -> DataModelSource {
     let model = DataModelElement(xml: root, file: file)
     guard root.name == "model" else {
-      throw model.error("The outermost element is “\(root.name)”, not “model”. This is no model file.")
+      throw model.error("The outermost element is “\(root.name)”, not “model”. This is not a model file.")
     }
     source.versionIdentifiers = model.filledText("userDefinedModelVersionIdentifier").map { [$0] } ?? []
     composites = Dictionary(
@@ -44,7 +46,7 @@ struct DataModelReader {
     return source
   }
 
-  /// Goes on behind a problem, which is kept to be reported with the others.
+  /// Calls `body`, and collects its problems to report them with the others.
   private mutating func gather(_ body: (inout DataModelReader) throws(ModelFileError) -> Void) {
     do throws(ModelFileError) {
       try body(&self)
@@ -67,30 +69,32 @@ struct DataModelReader {
     }
   }
 
-  /// The version hash needs such a constraint, and no store of ours holds records to it.
+  /// Notes uniqueness constraints that no store of the framework can enforce. The version hash includes them.
   private mutating func noteUnenforcedConstraints() {
     for place in source.entities.markUnenforcedConstraints() {
       let entity = source.entities[place.entity]
       let names = entity.uniquenessConstraints[place.index].joined(separator: ", ")
       let message =
-        "The uniqueness constraint “\(names)” of “\(entity.name)” names what no store holds unique, and is not enforced."
+        "The uniqueness constraint “\(names)” of “\(entity.name)” names attributes that no store keeps unique, and is not enforced."
       source.notes.append(
         DataModelFile.Note(line: source.entityLines[place.entity].uniquenessConstraints[place.index], message: message)
       )
     }
   }
 
-  /// Such models are in use, and the version hash needs the name; the graph goes without the inverse.
+  /// Notes inverses that have another inverse. Such models are in use. The version hash includes the name of the
+  /// inverse, and the graph ignores it.
   private mutating func noteOneSidedInverses() {
     for place in source.entities.markOneSidedInverses() {
       let name = source.entities[place.entity].name + "." + source.entities[place.entity].properties[place.index].name
       let line = source.entityLines[place.entity].properties[place.index]
-      let message = "The inverse of “\(name)” has another inverse, so that the relationship is taken as one without."
+      let message =
+        "The inverse of “\(name)” has another inverse, so the relationship is treated as one without an inverse."
       source.notes.append(DataModelFile.Note(line: line, message: message))
     }
   }
 
-  /// Notes that the model has nothing of `element`.
+  /// Notes that the model does not represent `element`.
   mutating func noteUnread(_ element: DataModelElement) {
     let name = element.text("name").map { " “\($0)”" } ?? ""
     note("The element “\(element.xml.name)”\(name) is not represented in the model.", element)
@@ -100,7 +104,7 @@ struct DataModelReader {
     source.notes.append(DataModelFile.Note(line: element.line, message: message))
   }
 
-  /// Notes the attributes that are not in `known`.
+  /// Notes the attributes of an element that are not in `known`.
   mutating func noteUnknownAttributes(of element: DataModelElement, _ known: Set<String>) {
     for name in element.xml.attributes.names.sorted() where !known.contains(name) {
       let owner = element.text("name") ?? element.xml.name
@@ -110,7 +114,7 @@ struct DataModelReader {
 }
 
 extension DataModelReader {
-  /// What is read, and what speaks only of generated code and of the editor.
+  /// The XML attributes that are read, or that concern only generated code and the editor.
   private static let entityAttributes: Set<String> = [
     "name", "representedClassName", "isAbstract", "parentEntity", "elementID", "versionHashModifier",
     "syncable", "codeGenerationType",
@@ -165,7 +169,7 @@ extension DataModelReader {
     }
   }
 
-  /// Reads an attribute, or the parts of one that is made of others.
+  /// Reads an attribute, or the parts of a composite attribute.
   private mutating func readAttributes(
     _ element: DataModelElement,
     of entity: inout EntityDefinition,
@@ -184,7 +188,7 @@ extension DataModelReader {
     lines.properties += attributes.map { _ in element.line }
   }
 
-  /// Adds an index, unless the file has said the same in another way before.
+  /// Adds an index, unless the file contains the same one in another form.
   private func add(
     _ index: FetchIndexDescription,
     at element: DataModelElement,
@@ -239,7 +243,7 @@ extension DataModelElement {
 
 // MARK: DataModelElement
 
-/// An element of a model file, which knows how to read its attributes and how to complain about them.
+/// An element of a model file, with functions that read its attributes and make errors with its line.
 struct DataModelElement {
   let xml: XMLElement
   let file: String
@@ -250,12 +254,12 @@ struct DataModelElement {
     xml.children.filter { $0.name == name }.map { DataModelElement(xml: $0, file: file) }
   }
 
-  /// The text of an attribute; nil where it is not there.
+  /// Returns the text of an attribute; nil if there is none.
   func text(_ attribute: String) -> String? {
     xml.attributes[attribute]
   }
 
-  /// The text of an attribute; nil where it is not there or empty, which means the same in most places.
+  /// Returns the text of an attribute; nil if there is none or it is empty, which means the same in most places.
   func filledText(_ attribute: String) -> String? {
     xml.attributes[attribute].flatMap { $0.isEmpty ? nil : $0 }
   }
@@ -267,7 +271,7 @@ struct DataModelElement {
     return text
   }
 
-  /// A flag that has its usual value where it is not there.
+  /// Returns a flag. Without the attribute, it has its usual value.
   func flag(_ attribute: String, usually usual: Bool = false) throws(ModelFileError) -> Bool {
     switch text(attribute) {
     case nil: return usual
@@ -279,7 +283,7 @@ struct DataModelElement {
 
   func number(_ attribute: String) throws(ModelFileError) -> Int? {
     guard let text = text(attribute) else { return nil }
-    guard let number = Int(text) else { throw error("“\(attribute)” is no whole number. Write one.") }
+    guard let number = Int(text) else { throw error("“\(attribute)” is not a whole number. Write one.") }
     return number
   }
 
@@ -291,7 +295,7 @@ struct DataModelElement {
 // MARK: AttributeType: data model
 
 extension AttributeType {
-  /// What model files call the type.
+  /// The name of the type in model files.
   var dataModelName: String {
     switch self {
     case .integer16: "Integer 16"
@@ -311,20 +315,20 @@ extension AttributeType {
     }
   }
 
-  /// The type that model files call `name`.
+  /// Creates the type with a name in model files.
   init?(dataModelName name: String) {
     guard let type = (Self.allCases + [.undefined]).first(where: { $0.dataModelName == name }) else { return nil }
     self = type
   }
 
-  /// What model files call the type that archives call `code`: nothing for an attribute without a type, and words for a code that is not
-  /// known.
+  /// Returns the name of a type in model files, for its code in archives. It is nil for an attribute without a type,
+  /// and a name that no type has if the code is not known.
   static func dataModelName(coreDataCode code: Int) -> String? {
     guard let type = AttributeType(coreDataCode: code) else { return "type \(code)" }
     return type == .undefined ? nil : type.dataModelName
   }
 
-  /// The type that archives of models call `code`.
+  /// Creates the type with a code in archived models.
   init?(coreDataCode code: Int) {
     guard let type = (Self.allCases + [.undefined]).first(where: { Int($0.coreDataCode) == code }) else { return nil }
     self = type

@@ -2,7 +2,7 @@ import HeartwoodFormats
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// What a `contents` file says, with the lines on which it says it, before the model is checked.
+/// The contents of a model file with line numbers, before the model is validated.
 struct DataModelSource {
   let url: URL
   /// The outermost element.
@@ -12,7 +12,7 @@ struct DataModelSource {
   var versionIdentifiers: [String] = []
   var fetchRequestTemplates: [FetchRequestTemplate] = []
   var notes: [DataModelFile.Note] = []
-  /// The lines of each entity and what is in it, in the order of ``entities``.
+  /// The lines of the entities and their parts, in the order of ``entities``.
   var entityLines: [EntityLines] = []
   var configurationLines: [String: Int] = [:]
   var fetchRequestLines: [Int?] = []
@@ -28,7 +28,7 @@ struct DataModelSource {
   /// Reads the model at `location`.
   static func read(_ location: DataModelLocation) throws(ModelFileError) -> DataModelSource {
     let bytes = try DataModelBundle.bytes(of: location.url)
-    // Whoever has renamed a file still has what is in it.
+    // The contents decide, in case the file has been renamed.
     if location.form == .contents, !bytes.starts(with: PropertyListFormat.binaryMagic) {
       return try contents(bytes, location.url)
     }
@@ -60,7 +60,7 @@ struct DataModelSource {
     return source
   }
 
-  /// Reads a compiled model, from a file or from where a store keeps the one that it was written with.
+  /// Reads a compiled model, from a file or from a store that contains it.
   static func compiled(_ bytes: [UInt8], _ url: URL) throws -> DataModelSource {
     let contents = try CompiledModelReader.read(bytes)
     var source = try DataModelReader.read(url, contents.root)
@@ -69,7 +69,8 @@ struct DataModelSource {
     return source
   }
 
-  /// Makes the model. What no record depends on, and is at fault, is left out and noted: an index, a fetch request, a fetched property.
+  /// Makes the model. Faulty indexes, fetch requests and fetched properties, on which no record depends, are left out
+  /// and noted.
   ///
   /// - Throws: ``ModelFileError`` with all other faults.
   mutating func model() throws(ModelFileError) -> ManagedObjectModel {
@@ -90,7 +91,7 @@ struct DataModelSource {
     )
   }
 
-  /// Takes away what is at fault, the last first, unless there are faults of what records depend on.
+  /// Removes what is at fault, beginning with the last, and returns true. Returns false if records depend on any of it.
   private mutating func leaveOut(_ faults: [ModelFault]) -> Bool {
     guard faults.allSatisfy(\.location.isBesideRecords) else { return false }
     for fault in faults {
@@ -114,7 +115,7 @@ struct DataModelSource {
     return true
   }
 
-  /// The faults of the model, each with the line of what is at fault.
+  /// Returns an error with all faults of the model and their lines.
   func error(for validation: ModelValidationError) -> ModelFileError {
     ModelFileError(
       file: url.path,
@@ -138,10 +139,10 @@ struct DataModelSource {
 }
 
 extension ModelFault.Location {
-  /// Whether records are the same without what is there.
+  /// Whether no record depends on what is at the location.
   fileprivate var isBesideRecords: Bool { place >= 0 }
 
-  /// The place in its list; -1 where records depend on it.
+  /// The index in its list; -1 if records depend on it.
   fileprivate var place: Int {
     switch self {
     case .fetchIndex(_, let index), .fetchedProperty(_, let index), .fetchRequest(let index): index

@@ -1,12 +1,12 @@
 import HeartwoodFormats
 import HeartwoodModel
 
-/// Makes the elements of a `contents` file of a model.
+/// Makes the elements of a `contents` file for a model.
 struct DataModelWriter {
   private let model: ManagedObjectModel
-  /// The composites by name.
+  /// The composite types, by name.
   private let composites: [String: XMLElement]
-  /// What the composites of attributes are called in the file, by the names of entity and attribute.
+  /// The names of the composite types in the file, by the names of the entity and the attribute.
   private let compositeNames: [[String]: String]
 
   private init(model: ManagedObjectModel) {
@@ -22,7 +22,7 @@ struct DataModelWriter {
     self.compositeNames = names
   }
 
-  /// The whole tree for `model`, as for a model that Xcode has not seen yet.
+  /// Returns the tree of a new file for `model`.
   static func root(of model: ManagedObjectModel) -> XMLElement {
     DataModelWriter(model: model).root
   }
@@ -83,7 +83,7 @@ extension DataModelWriter {
     )
   }
 
-  /// The attributes and relationships; one that is made of others stands where the first of its parts does.
+  /// Returns the attributes and relationships. A composite attribute has the position of its first part.
   private func properties(of entity: EntityDefinition) -> [XMLElement] {
     var composites: [String: CompositeAttributeDescription] = [:]
     for composite in entity.compositeAttributes {
@@ -251,7 +251,7 @@ extension DataModelWriter {
 }
 
 extension AttributeType {
-  /// Whether values of the type are numbers, so that Objective-C has a scalar type for them.
+  /// Whether the values are numbers, so that Objective-C has a scalar type for them.
   var isScalar: Bool {
     switch self {
     case .integer16, .integer32, .integer64, .double, .float, .boolean: true
@@ -262,10 +262,10 @@ extension AttributeType {
 
 // MARK: CompositeWriter
 
-/// Makes the elements of an attribute that is made of others, and of the composite that it is.
+/// Makes the elements of a composite attribute and of its composite type.
 struct CompositeWriter {
   private struct Part {
-    /// The name, each level by itself.
+    /// The name, with one component per level.
     let path: [String]
     let attribute: AttributeDescription
   }
@@ -282,8 +282,8 @@ struct CompositeWriter {
     }
   }
 
-  /// The attribute of the entity, which is of the composite called `compositeName`. What holds for all its parts is said of it, and not
-  /// of the parts: they are those of all attributes of the composite.
+  /// Returns the entity's attribute of the composite type `compositeName`. Settings that all parts have in common are
+  /// written here, and not in the parts, because these belong to all attributes of the composite type.
   func attribute(compositeName: String) -> XMLElement {
     XMLElement(
       "attribute",
@@ -304,13 +304,13 @@ struct CompositeWriter {
 
   private var isTransient: Bool { !parts.isEmpty && parts.allSatisfy(\.attribute.isTransient) }
 
-  /// The modifier that all parts have.
+  /// The modifier that all parts have in common; nil if they differ.
   private var versionHashModifier: String? {
     guard let modifier = parts.first?.attribute.versionHashModifier else { return nil }
     return parts.allSatisfy { $0.attribute.versionHashModifier == modifier } ? modifier : nil
   }
 
-  /// The name that the whole had before, where all parts tell the same.
+  /// The former name of the composite attribute; nil if the parts do not all have the same one.
   private var oldName: String? {
     guard let first = parts.first, let identifier = first.attribute.renamingIdentifier else { return nil }
     let suffix = "_" + first.path.joined(separator: "_")
@@ -322,9 +322,10 @@ struct CompositeWriter {
     return isShared && name != description.name ? name : nil
   }
 
-  /// Adds the composite, and those of its parts that are made of others, to `composites`, by name.
+  /// Adds the composite type, and those of composite parts, to `composites`, by name.
   ///
-  /// - Returns: The name of the composite: another than the description's where that one has other parts.
+  /// - Returns: the name of the composite type. It differs from the description's if a type of that name has other
+  ///   parts.
   func add(to composites: inout [String: XMLElement]) -> String {
     add(description.compositeName, parts, depth: 0, to: &composites)
   }
@@ -336,7 +337,7 @@ struct CompositeWriter {
       if part.path.count == depth + 1 {
         children.append(element(of: part))
       } else {
-        // The name of a composite in a composite is not kept.
+        // The name of a composite type within another is not stored in the model.
         let inner = parts.filter { $0.path.count > depth + 1 && $0.path[depth] == part.path[depth] }
         let nested = add(name + "_" + part.path[depth], inner, depth: depth + 1, to: &composites)
         children.append(
@@ -350,7 +351,7 @@ struct CompositeWriter {
     return Self.add(name, children, to: &composites)
   }
 
-  /// Adds a composite under a name that none with other parts has.
+  /// Adds a composite type, under a name that no other composite type has.
   private static func add(
     _ name: String,
     _ children: [XMLElement],

@@ -2,24 +2,24 @@ import HeartwoodFormats
 import HeartwoodModel
 
 extension XMLElement {
-  /// The attributes that tell an element from others of its name.
+  /// The attributes that distinguish an element from others of the same name.
   private static let identifyingAttributes = ["name", "key", "value", "property"]
 
-  /// Elements whose order among each other means nothing.
+  /// The elements whose order has no meaning.
   private static let unorderedElements: Set<String> = ["entry", "configuration", "composite"]
 
   private struct Identity: Hashable {
     let element: String
     let name: String?
-    /// Which of several with the same name.
+    /// The number of the element among those with the same name.
     let number: Int
   }
 
-  /// The element with the changes that lead from one tree to another; what neither of them has stays.
+  /// Returns the element with the changes between two trees. What is in neither of them is preserved.
   func applying(changesFrom old: XMLElement, to new: XMLElement) -> XMLElement {
     var (old, result) = (old, self)
     if old.attributes["attributeType"] != new.attributes["attributeType"] {
-      // The file may have values that its type does not have, left over from another one: they would come to life with the new type.
+      // The file may contain values that are left over from another type. With the new type they would apply again.
       for name in AttributeType.dataModelValues {
         old.attributes[name] = nil
         if new.attributes[name] == nil { result.attributes[name] = nil }
@@ -46,7 +46,7 @@ extension XMLElement {
     let known = Set(own.map(\.1))
     let identities = Self.identities(new.children)
     for (child, identity) in zip(new.children, identities) where !known.contains(identity) {
-      // What the file did not say of its own accord, and did not change, it need not say now.
+      // The element was not in the file, and has not changed.
       guard before[identity] != child else { continue }
       let place = result.lastIndex { $0.child.name == child.name }.map { $0 + 1 }
       result.insert((child, identity), at: place ?? result.count)
@@ -54,7 +54,7 @@ extension XMLElement {
     return Self.ordered(result, like: identities)
   }
 
-  /// The children, those that are in `order` in this order among their kind; the others stay where they are.
+  /// Returns the children, with those in `order` sorted within their kind. Others keep their positions.
   private static func ordered(
     _ pairs: [(child: XMLElement, identity: Identity)],
     like order: [Identity]
@@ -71,7 +71,7 @@ extension XMLElement {
     return children
   }
 
-  /// Attributes and relationships are in one order, that of the properties.
+  /// Returns the kind of an element. Attributes and relationships are one kind, since properties have a common order.
   private static func kind(of element: XMLElement) -> String {
     element.name == "relationship" ? "attribute" : element.name
   }
@@ -95,11 +95,11 @@ extension XMLElement {
 // MARK: Restating
 
 extension XMLElement {
-  /// What tells an attribute that is made of others from another of the same composite.
+  /// The attributes that distinguish a composite attribute from others of the same composite type.
   private static let compositeSettings = ["optional", "transient", "composite", "elementID", "versionHashModifier"]
 
-  /// The tree, in which what can be said in several ways is said as in `old`, a tree of the same model, where `new` says something
-  /// else there: the changes from `old` to `new` would miss what is said in another way.
+  /// Returns the tree with alternative forms replaced by those in `old`, a tree of the same model, where `new` differs.
+  /// Otherwise, the changes from `old` to `new` would not apply to the alternative forms.
   func restated(like old: XMLElement, before new: XMLElement) -> XMLElement {
     var result = self
     let hasOtherComposites = old.compositeElements != new.compositeElements
@@ -118,7 +118,7 @@ extension XMLElement {
     return result
   }
 
-  /// Says by `fetchIndex` what older versions of Xcode said by marks at attributes and by `compoundIndexes`.
+  /// Replaces marks of attributes and `compoundIndexes`, which older versions of Xcode wrote, by `fetchIndex` elements.
   private mutating func restateIndexes(like old: XMLElement) {
     children.removeAll { $0.name == "compoundIndexes" }
     for place in children.indices where children[place].name == "attribute" {
@@ -143,7 +143,7 @@ extension XMLElement {
 
   private var isCompositeAttribute: Bool { name == "attribute" && attributes["attributeType"] == "Composite" }
 
-  /// The composites of a model, and the attributes that are of one.
+  /// The composite types of a model, and the composite attributes.
   private var compositeElements: [XMLElement] {
     children.filter { $0.name == "composite" }
       + children.filter { $0.name == "entity" }.flatMap { $0.children.filter(\.isCompositeAttribute) }

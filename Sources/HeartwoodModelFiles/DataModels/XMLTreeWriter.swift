@@ -1,22 +1,22 @@
 import HeartwoodFormats
 
-/// Writes a tree of elements in the layout of Xcode's files: four spaces for each level, an element a line.
+/// Writes a tree of elements in the layout of Xcode's files: one element per line, indented by four spaces per level.
 struct XMLTreeWriter {
   private static let declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
   private static let indentation = "    "
 
   private var text = XMLTreeWriter.declaration
-  /// Where the first character stands that XML has no form for.
+  /// The position of the first character that XML cannot represent.
   private var gap: String?
 
-  /// The document of which `root` is the outermost element.
+  /// Returns the document with the outermost element `root`.
   ///
-  /// - Parameter file: what an error calls the document.
+  /// - Parameter file: the name of the document in errors.
   static func text(_ root: XMLElement, of file: String) throws(ModelFileError) -> String {
     var writer = XMLTreeWriter()
     writer.write(root, depth: 0)
     if let gap = writer.gap {
-      throw ModelFileError(file: file, "XML cannot hold a control character that is in \(gap). Take it out.")
+      throw ModelFileError(file: file, "XML cannot contain the control character that is in \(gap). Remove it.")
     }
     return writer.text
   }
@@ -46,7 +46,7 @@ struct XMLTreeWriter {
     (element.attributes["name"] ?? element.attributes["key"]).map { "\(element.name) “\($0)”" } ?? element.name
   }
 
-  /// `text` as it stands in a document. In attributes, a parser makes white space of line ends that are not escaped.
+  /// Returns `text` with escapes. In attributes, line endings are escaped, too, because parsers replace them by spaces.
   private static func escaped(_ text: String, isAttribute: Bool) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -2,13 +2,13 @@ import HeartwoodFormats
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// Reads what Xcode compiles a mapping model to: a keyed archive of the mapping model as Core Data follows it, in which nothing is left to be
-/// filled in.
+/// Reads a compiled mapping model of Xcode: a keyed archive of the mapping model that Core Data uses, with all
+/// expressions filled in.
 struct CompiledMappingReader {
   private static let modelClass = "NSMappingModel"
-  /// Each type at its number.
+  /// The mapping types, at the indexes that archives use for them.
   private static let types: [EntityMapping.MappingType] = [.undefined, .custom, .add, .remove, .copy, .transform]
-  /// What is read of the objects, or means nothing to a migration.
+  /// The members of the objects that are read, or that have no meaning for a migration.
   private static let entityKeys: Set<String> = [
     "$class", "NSMappingName", "NSMappingType", "NSSourceEntityName", "NSDestinationEntityName",
     "NSSourceEntityVersionHash", "NSDestinationEntityVersionHash", "NSSourceExpression",
@@ -24,12 +24,12 @@ struct CompiledMappingReader {
   init(_ bytes: [UInt8]) throws(ArchiveError) {
     let archive = try KeyedArchive(bytes)
     guard let model = archive.root, model.className == Self.modelClass, let mappings = model["NSEntityMappings"] else {
-      throw ArchiveError(message: "The archive is of something else than a mapping model.")
+      throw ArchiveError(message: "The archive does not contain a mapping model.")
     }
     entityMappings = mappings.items.map { entityMapping($0) }
     guard !archive.isExhausted else {
       throw ArchiveError(
-        message: "The objects lead to one another too many times. This is no mapping model that a compiler made."
+        message: "The objects refer to one another too many times. This is not a mapping model that a compiler made."
       )
     }
   }
@@ -67,7 +67,7 @@ struct CompiledMappingReader {
     if case .data(let hash)? = node?.value { hash } else { nil }
   }
 
-  /// Which records a mapping takes.
+  /// Returns the condition for the records of a mapping.
   private mutating func sourcePredicate(
     _ node: ArchiveNode?,
     of entity: String?,
@@ -109,7 +109,7 @@ struct CompiledMappingReader {
     return properties.sorted { $0.mapping.name < $1.mapping.name }
   }
 
-  /// Notes the values of an object that nothing here reads.
+  /// Reports the members of an object that are not known.
   private mutating func check(_ node: ArchiveNode, _ known: Set<String>, _ place: String) {
     guard case .dictionary(let members) = node.value else { return }
     for key in members.keys.sorted() where !known.contains(key) && node[key] != nil {
@@ -124,16 +124,16 @@ struct CompiledMappingReader {
 
 // MARK: ArchivedSourceFetch
 
-/// The expression by which a mapping fetches its records, in the form that Xcode writes:
+/// The expression with which a mapping fetches its records, in the form that Xcode writes:
 /// `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Person", "TRUEPREDICATE"), $manager.sourceContext, NO)`.
 struct ArchivedSourceFetch {
   private static let function = "fetchRequestForSourceEntityNamed:predicateString:"
 
   let entityName: String
-  /// The predicate in its format.
+  /// The format of the predicate.
   let predicate: String
 
-  /// Nil if the expression has another form.
+  /// Returns nil if the expression has another form.
   init?(_ node: ArchiveNode) {
     guard node.className == "NSFetchRequestExpression", node["NSCountOnlyFlag"]?.isTrue != true,
       let request = node["NSFRExpression"].flatMap(ArchivedMappingExpression.expression),

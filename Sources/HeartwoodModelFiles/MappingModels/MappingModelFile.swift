@@ -3,25 +3,25 @@ public import HeartwoodFoundation
 public import HeartwoodModel
 import HeartwoodStore
 
-/// A mapping model of Xcode's: read from an `.xcmappingmodel` folder, from the `xcmapping.xml` in it, or from what its compiler makes of it, a
-/// `.cdm`.
+/// A mapping model of Xcode: an `.xcmappingmodel` folder, the `xcmapping.xml` in it, or the output of its compiler, a
+/// `.cdm` file.
 ///
 ///     let file = try MappingModelFile(contentsOf: URL(filePath: "ToDoToToDo2.xcmappingmodel"))
 ///     options[.mappingModels] = [try file.mappingModel(forSourceModel: old, destinationModel: new)]
 public struct MappingModelFile: Sendable {
   /// The folder or file that was read.
   public let url: URL
-  /// The name of the version that the mapping model leads from, as the file has it; nil if it tells none. Compiled ones have the version
-  /// hashes of the entities instead.
+  /// The name of the version from which the mapping model migrates; nil if the file does not contain it. Compiled files
+  /// contain the version hashes of the entities instead.
   public let sourceVersion: String?
-  /// The name of the version that the mapping model leads to, as the file has it; nil where it tells none.
+  /// The name of the version to which the mapping model migrates; nil if the file does not contain it.
   public let destinationVersion: String?
-  /// What the file says and cannot be represented, each with the mapping, the property and the text. A file with any is not made a mapping model:
+  /// What cannot be represented, each with the mapping, the property and the text. If there is anything,
   /// ``mappingModel(forSourceModel:destinationModel:)`` throws.
   public let notes: [String]
   private let drafts: [EntityMappingDraft]
 
-  /// Reads the mapping model at `url`. O(n) in the size of the file.
+  /// Reads a mapping model. O(n) in the size of the file.
   ///
   /// - Throws: ``ModelFileError`` with the file and the reason.
   public init(contentsOf url: URL) throws(ModelFileError) {
@@ -60,14 +60,14 @@ public struct MappingModelFile: Sendable {
     return isFolder ? url.appending(path: "xcmapping.xml") : url
   }
 
-  /// The mapping model between two versions: what the file leaves to Xcode is filled in as Xcode does, and the version hashes of the
-  /// entities are those of the models.
+  /// Returns the mapping model between two versions of a model. Expressions that the file leaves out are filled in as
+  /// Xcode does, and the version hashes of the entities are those of the models.
   ///
-  /// An attribute or relationship without an expression of its own has that of the source's property of the same name, where there
-  /// is one.
+  /// An attribute or relationship without an expression gets the value of the source's property with the same name, if
+  /// there is one.
   ///
-  /// - Throws: ``ModelFileError`` if the file says something that cannot be represented (``notes``), or if the mapping model names what the models
-  ///   do not have or has expressions that do not fit them.
+  /// - Throws: ``ModelFileError`` if the file contains something that cannot be represented (``notes``), or if the
+  ///   mapping model names entities or properties that the models do not have, or has expressions that do not fit them.
   public func mappingModel(
     forSourceModel source: ManagedObjectModel,
     destinationModel destination: ManagedObjectModel
@@ -75,8 +75,8 @@ public struct MappingModelFile: Sendable {
     guard notes.isEmpty else {
       throw ModelFileError(
         file: url.path,
-        "The mapping model cannot be followed, because it says what is not represented here: \(notes.joined(separator: "; ")). Nothing was migrated: a "
-          + "part of it would be lost. Change it, or write it in code as a MappingModel."
+        "The mapping model cannot be followed, because a part of it is not represented here: \(notes.joined(separator: "; ")). Nothing was migrated: that "
+          + "part would be lost. Change it, or write it in code as a MappingModel."
       )
     }
     let mapping = MappingModel(entityMappings: drafts.map { $0.completed(source, destination) })
@@ -92,7 +92,8 @@ public struct MappingModelFile: Sendable {
 }
 
 extension MappingModelFile {
-  /// Whether a model may be the one that the mapping model leads to: it has the destinations in the versions that the file tells.
+  /// Returns whether the mapping model may migrate to a model: the model has the destination entities, with the version
+  /// hashes in the file.
   func mayLead(to model: ManagedObjectModel) -> Bool {
     drafts.allSatisfy { draft in
       guard let name = draft.mapping.destinationEntityName else { return true }
@@ -101,13 +102,13 @@ extension MappingModelFile {
     }
   }
 
-  /// Whether the file tells the versions of entities.
+  /// Whether the file contains version hashes of entities.
   var hasHashes: Bool { drafts.contains { $0.mapping.destinationEntityVersionHash != nil } }
 }
 
 // MARK: MappingProblems
 
-/// What a file says and no mapping does, each with the mapping and property that it is said of.
+/// The parts of a file that cannot be represented, each with the mapping and the property.
 struct MappingProblems {
   private(set) var texts: [String] = []
 
@@ -117,7 +118,8 @@ struct MappingProblems {
     append("\(mapping): the source expression, by which it fetches its records, is not understood")
   }
 
-  /// The condition that the records of a mapping meet; nil if all do, or if the format is not understood, which is a problem.
+  /// Returns the condition for the records of a mapping. It is nil if the condition is always true, or if the format is
+  /// not understood, which is a problem.
   mutating func predicate(format: String, of mapping: String) -> FetchPredicate? {
     do {
       let predicate = try FetchPredicate(format: format)
@@ -128,9 +130,10 @@ struct MappingProblems {
     }
   }
 
-  /// The author's notes, as far as they are texts. Others mean nothing to a migration, unless a policy reads them.
+  /// Returns the entries of the user info whose values are strings. Other entries have no meaning for a migration,
+  /// unless a policy reads them, which is a problem.
   ///
-  /// - Parameter isReadable: Whether `members` are all that there is.
+  /// - Parameter isReadable: whether `members` are all entries.
   mutating func userInfo(
     _ members: [(key: String, value: ArchiveNode)],
     isReadable: Bool = true,
@@ -147,13 +150,13 @@ struct MappingProblems {
 
 // MARK: EntityMappingDraft
 
-/// The mapping of an entity as a file has it.
+/// The mapping of an entity, before missing expressions are filled in.
 struct EntityMappingDraft: Sendable {
-  /// A property, and whether its expression is left to Xcode where there is none.
+  /// A property mapping, and whether a missing expression is filled in.
   struct Property: Sendable {
     var mapping: PropertyMapping
     let isGenerated: Bool
-    /// The mapping that makes what a generated relationship leads to; nil means whichever does.
+    /// The mapping whose results a generated relationship refers to; nil for any mapping.
     let sourceMappingName: String?
   }
 
@@ -161,7 +164,7 @@ struct EntityMappingDraft: Sendable {
   let attributes: [Property]
   let relationships: [Property]
 
-  /// The name of a mapping that may have none of its own.
+  /// Returns the name of a mapping, or the default name if it has none.
   static func name(_ name: String?, from source: String?, to destination: String?) -> String {
     name ?? [source, destination].compactMap(\.self).joined(separator: "To")
   }
@@ -179,7 +182,7 @@ struct EntityMappingDraft: Sendable {
     }
     completed.relationshipMappings = relationships.map { property in
       complete(property) { name in
-        // That there is such a relationship is checked with the other expressions.
+        // Whether there is such a relationship is checked with the other expressions.
         if let mapping = property.sourceMappingName {
           return .destinationInstances(forEntityMappingNamed: mapping, sourceInstances: name)
         }
@@ -191,8 +194,8 @@ struct EntityMappingDraft: Sendable {
     return completed
   }
 
-  /// The hash that a file tells of an entity, or else that of the model's. How Core Data hashes derived attributes is not known, so a hash of
-  /// an entity with some says nothing.
+  /// Returns the version hash of an entity in the file, or that of the model if there is none. Core Data's hash of
+  /// derived attributes is not known, so the hash of an entity that has some is not compared.
   static func hash(_ hash: Data?, of entity: EntityDescription?) -> Data? {
     guard let hash, entity?.hasDerivedAttributes != true else { return entity?.versionHash }
     return hash

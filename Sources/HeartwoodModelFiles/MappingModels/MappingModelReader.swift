@@ -3,12 +3,12 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Reads what Xcode's editor of mapping models writes: an XML store, whose records are mappings.
+/// Reads the file of Xcode's mapping model editor: an XML store with mappings as records.
 struct MappingModelReader {
   private let contents: StoreContents
   private let model: AtomicStoreCacheNode
   private(set) var problems = MappingProblems()
-  /// How many steps the archives of all expressions may still take: some ten for each property of a large model.
+  /// The number of steps that the archives of all expressions may still take: about ten per property of a large model.
   private var stepsLeft = 1_000_000
 
   init(_ url: URL) throws(ModelFileError) {
@@ -30,7 +30,7 @@ struct MappingModelReader {
     checkValues(model, "the mapping model")
   }
 
-  /// The records of the file, by the model that they tell.
+  /// Returns the records of the file, with a model that is inferred from the file.
   private static func contents(_ url: URL) throws -> StoreContents {
     let fileSystem = POSIXFileSystem()
     var options = StoreOptions()
@@ -54,7 +54,7 @@ extension MappingModelReader {
     node.entity.ordinal(ofProperty: name).map { node[$0] } ?? .null
   }
 
-  /// A text that is not empty.
+  /// Returns a text; nil if it is empty.
   private func text(_ node: AtomicStoreCacheNode, _ name: String) -> String? {
     guard case .string(let text) = value(node, name), !text.isEmpty else { return nil }
     return text
@@ -69,14 +69,14 @@ extension MappingModelReader {
     value(node, name).objectIDs.compactMap { id in (try? contents.node(id.reference, of: id.entity)) ?? nil }
   }
 
-  /// The name of the version that a path refers to.
+  /// Returns the name of the version that a path refers to.
   func version(_ name: String) -> String? {
     let suffix = ".xcdatamodel"
     guard let last = text(model, name)?.split(separator: "/").last else { return nil }
     return String(last.hasSuffix(suffix) ? last.dropLast(suffix.count) : last)
   }
 
-  /// Notes the values of an element that nothing here reads.
+  /// Reports the values of an element that are not known.
   private mutating func checkValues(_ node: AtomicStoreCacheNode, _ place: String) {
     guard let names = MappingModelForm.names[node.entity.name] else { return }
     for (ordinal, property) in node.entity.properties.enumerated() where !names.contains(property.name) {
@@ -96,7 +96,7 @@ extension MappingModelReader {
 // MARK: Mappings
 
 extension MappingModelReader {
-  /// The mappings of entities, in the order of the migration.
+  /// Returns the entity mappings, in the order of the migration.
   mutating func entityMappings() -> [EntityMappingDraft] {
     let nodes = related(model, "entitymappings")
     return nodes.sorted { number($0, "mappingnumber") < number($1, "mappingnumber") }.map { entityMapping($0) }
@@ -129,7 +129,7 @@ extension MappingModelReader {
     return .undefined
   }
 
-  /// Which records a mapping takes.
+  /// Returns the condition for the records of a mapping.
   private mutating func sourcePredicate(_ node: AtomicStoreCacheNode, _ mapping: String) -> FetchPredicate? {
     var format = text(node, "sourcefilterpredicatestring")
     if case .binary(let data) = value(node, "sourceexpressiondata"),
@@ -170,7 +170,7 @@ extension MappingModelReader {
             valueExpression: expression,
             userInfo: userInfo(node, place, isRead: hasPolicy)
           ),
-          // What could not be read must not be taken for what Xcode would fill in.
+          // An expression that cannot be read must not be filled in.
           isGenerated: !isWritten && (isGenerated || sourceMappingName != nil),
           sourceMappingName: sourceMappingName
         )
@@ -183,10 +183,10 @@ extension MappingModelReader {
 // MARK: Expressions
 
 extension MappingModelReader {
-  /// Nil if the data are no archive.
+  /// Returns nil if the data is not an archive.
   private mutating func archive(_ data: Data) -> KeyedArchive? {
     guard stepsLeft > 0 else { return nil }
-    // try?: what is no archive is a problem that the caller names.
+    // try?: the caller reports data that is not an archive.
     return try? KeyedArchive([UInt8](data), steps: stepsLeft)
   }
 
@@ -197,7 +197,8 @@ extension MappingModelReader {
     return archive.isExhausted ? nil : expression
   }
 
-  /// The expression of a property, and whether the file has one: one that cannot be read is a problem.
+  /// Returns the expression of a property, and whether the file has one. An expression that cannot be read is a
+  /// problem.
   private mutating func valueExpression(
     _ node: AtomicStoreCacheNode,
     _ place: String
@@ -222,10 +223,11 @@ extension MappingModelReader {
     return (.destinationInstances(forSourceRelationshipAt: path), true)
   }
 
-  /// The records that a key path leads to: `$source` itself, `$source.items`, or `items`, which begins there as well.
+  /// Returns the records that a key path refers to: `$source` itself, `$source.items`, or `items`, which means the
+  /// same.
   private static func sources(_ keyPath: String) -> MappingExpression? {
     let text = keyPath.first == "$" ? keyPath : "$\(MappingExpression.Name.source).\(keyPath)"
-    // try?: what is no expression is a problem that the caller names.
+    // try?: the caller reports a text that is not an expression.
     switch try? MappingExpression(format: text) {
     case .variable(MappingExpression.Name.source)?: return .variable(MappingExpression.Name.source)
     case .keyPath(.variable(MappingExpression.Name.source), let path)?: return .source(path)
@@ -236,14 +238,14 @@ extension MappingModelReader {
 
 // MARK: MappingModelForm
 
-/// The elements of a mapping model's file, and the values of each that are read or mean nothing to a migration.
+/// The elements of a mapping model's file, and those of their values that are read or have no meaning for a migration.
 enum MappingModelForm {
   static let model = "XDDevMappingModel"
   static let entityMapping = "XDDevEntityMapping"
   static let attributeMapping = "XDDevAttributeMapping"
   static let relationshipMapping = "XDDevRelationshipMapping"
 
-  /// The names of values and relationships by the name of their element, in small letters as files have them.
+  /// The names of values and relationships, by the name of their element, in lower case as in files.
   static let names: [String: Set<String>] = [
     model: [
       "entitymappings", "sourcemodelpath", "sourcemodeldata", "destinationmodelpath", "destinationmodeldata",
@@ -265,11 +267,11 @@ enum MappingModelForm {
 
 // MARK: ArchivedMappingExpression
 
-/// Reads the archives of value expressions.
+/// Reads archived value expressions.
 enum ArchivedMappingExpression {
   private static let deepestNesting = 32
 
-  /// Nil where the archive holds something that no expression here says.
+  /// Returns the expression; nil if the archive contains something that cannot be represented.
   static func expression(_ node: ArchiveNode) -> MappingExpression? { expression(node, depth: 0) }
 
   private static func expression(_ node: ArchiveNode, depth: Int) -> MappingExpression? {
@@ -290,7 +292,7 @@ enum ArchivedMappingExpression {
     return .keyPath(of: base, path)
   }
 
-  /// A message to an object that the migration knows; any other function is computed.
+  /// Returns a message to an object that the migration provides. Any other function is computed.
   private static func function(_ node: ArchiveNode, depth: Int) -> MappingExpression? {
     guard let target = node["NSOperand"], target.className == "NSVariableExpression",
       let name = node["NSSelectorName"]?.string

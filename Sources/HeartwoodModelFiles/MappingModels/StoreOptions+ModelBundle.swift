@@ -4,8 +4,10 @@ public import HeartwoodModel
 public import HeartwoodStore
 
 extension DataModelFile {
-  /// All versions of the model in the bundle at `url`, by name, the oldest first as far as their names tell: `Model`, `Model 2`,
-  /// `Model 10`.
+  /// Returns all versions of a model in a bundle, with their names. They are in the order of the numbers in their
+  /// names, the oldest first: `Model`, `Model 2`, `Model 10`.
+  ///
+  /// - Throws: ``ModelFileError`` if there is no bundle or a version cannot be read.
   public static func models(
     at url: URL
   ) throws(ModelFileError) -> [(version: String, model: ManagedObjectModel)] {
@@ -17,15 +19,18 @@ extension DataModelFile {
 }
 
 extension StoreOptions {
-  /// Lets a store be migrated with what there is at hand: all versions of the model in the bundle at `url`, and the mapping models
-  /// that lie beside it, in it, or in one of `folders`.
+  /// Sets the options for the migration of a store: all versions of the model in a bundle, and the mapping models in
+  /// it, beside it and in `folders`.
+  ///
+  ///     var options = StoreOptions()
+  ///     try options.setMigrations(fromModelAt: URL(filePath: "ToDo.xcdatamodeld"))
   ///
   /// - Parameters:
   ///   - url: the bundle.
-  ///   - folders: where mapping models are looked for beside the bundle and its folder.
-  ///   - findsMappingModels: whether they are looked for at all. If not, every step is inferred.
-  /// - Throws: ``ModelFileError`` where a version or a mapping model between two of them cannot be read: what would be inferred in its place may not be
-  ///   what it says.
+  ///   - folders: further folders with mapping models.
+  ///   - findsMappingModels: whether to look for mapping models. If false, every step is inferred.
+  /// - Throws: ``ModelFileError`` if a version, or a mapping model between two versions, cannot be read. An inferred
+  ///   mapping in its place could give other results.
   public mutating func setMigrations(
     fromModelAt url: URL,
     mappingModelsIn folders: [URL] = [],
@@ -49,12 +54,12 @@ extension StoreOptions {
 }
 
 extension MappingModelFile {
-  /// Where a mapping model leads, among the versions in a bundle.
+  /// The versions of a mapping model, among those in a bundle.
   fileprivate enum Place {
     case between(MappingModel)
-    /// It leads to a version of the bundle, from one that is not there.
+    /// The destination is a version of the bundle, but the source is not. The text says what to do.
     case unknown(String)
-    /// It is of another bundle, or its versions are all gone.
+    /// It belongs to another bundle, or none of its versions exists.
     case elsewhere
   }
 
@@ -66,15 +71,15 @@ extension MappingModelFile {
     guard let destination = places[1] else { return .elsewhere }
     guard let source = places[0] else {
       return .unknown(
-        "The mapping model \(url.path) leads from the version “\(sourceVersion ?? "")” to “\(destinationVersion ?? "")”, and the bundle has no "
-          + "version “\(sourceVersion ?? "")”. The store is of none of the bundle's versions, so it may be of that one. Put the version into "
-          + "the bundle, give the mapping model itself (the option mappingModels, or heartwood migrate --mapping), or move it away if it is of other stores."
+        "The mapping model \(url.path) migrates from the version “\(sourceVersion ?? "")” to “\(destinationVersion ?? "")”, and the bundle has no "
+          + "version “\(sourceVersion ?? "")”. The store is of none of the bundle's versions, so it may be of that version. Put the version into "
+          + "the bundle, give the mapping model itself (the option mappingModels, or heartwood migrate --mapping), or move it away if it is for other stores."
       )
     }
     return .between(try mappingModel(forSourceModel: source, destinationModel: destination))
   }
 
-  /// Where one leads that names no versions: it is known if it fits two of them only.
+  /// Returns the versions of a mapping model that does not name them. They are known if it fits exactly two versions.
   private func placedByContent(
     among models: [(version: String, model: ManagedObjectModel)]
   ) throws(ModelFileError) -> Place {
@@ -84,13 +89,13 @@ extension MappingModelFile {
     var fitting: [MappingModel] = []
     for source in models {
       for destination in models where destination.version != source.version {
-        // try?: whether it fits the two versions is the question.
+        // try?: an error means that it does not fit the two versions.
         if let mapping = try? mappingModel(forSourceModel: source.model, destinationModel: destination.model) {
           fitting.append(mapping)
         }
       }
     }
-    // A compiled mapping model tells the versions by their hashes.
+    // A compiled mapping model contains the version hashes of its entities.
     if fitting.isEmpty, hasHashes, !models.contains(where: { mayLead(to: $0.model) }) { return .elsewhere }
     if let only = fitting.first, fitting.count == 1 { return .between(only) }
     guard fitting.isEmpty else {
@@ -101,13 +106,14 @@ extension MappingModelFile {
       )
     }
     return .unknown(
-      "The mapping model \(url.path) does not name its versions, and fits none of those in the bundle. Move it away if it is of another model."
+      "The mapping model \(url.path) does not name its versions, and fits none of those in the bundle. Move it away if it is for another model."
     )
   }
 
   private static let suffix = ".xcmappingmodel"
 
-  /// The mapping models in some folders, not in folders below them; each once, and no compiled one beside what it was made of.
+  /// Returns the mapping models directly in some folders, each once. A compiled mapping model is left out if its source
+  /// is in the same folder.
   static func files(in folders: [URL]) throws(ModelFileError) -> [MappingModelFile] {
     var files: [MappingModelFile] = []
     var seen: Set<String> = []
@@ -121,7 +127,7 @@ extension MappingModelFile {
     return files
   }
 
-  /// What is in a folder; nothing if it is not there, or is a file.
+  /// Returns the names in a folder; empty if there is no folder.
   private static func names(in folder: URL) throws(ModelFileError) -> [String] {
     do {
       guard let status = try POSIXFileSystem().status(atPath: folder.path), !status.isRegularFile else { return [] }
@@ -129,7 +135,7 @@ extension MappingModelFile {
     } catch {
       throw ModelFileError(
         file: folder.path,
-        "The folder cannot be read, so nobody knows which mapping models are in it. Give it permissions to be read. \(error)"
+        "The folder cannot be read, so it is not known which mapping models are in it. Make it readable. \(error)"
       )
     }
   }
@@ -139,10 +145,10 @@ extension MappingModelFile {
   }
 }
 
-/// The name of a version with the number that it ends with.
+/// The name of a version, and the number at its end.
 private struct VersionName: Comparable {
   private let stem: Substring
-  /// Versions without a number are the first.
+  /// The number; 1 for versions without a number.
   private let number: Int
   private let name: String
 

@@ -74,7 +74,7 @@ extension PostgreSQLError {
     case "23503":
       return (
         .danglingReference,
-        "A relationship leads to a record that is not there\(constraint). Nothing was saved.",
+        "A relationship refers to a record that is not there\(constraint). Nothing was saved.",
         "Read the records again."
       )
     case "3D000":
@@ -88,10 +88,10 @@ extension PostgreSQLError {
         "Grant it, or open it as another user."
       )
     case "42P01", "42703", "42804":
-      return (.fileMalformed, "The tables have not the form that was expected.", nil)
+      return (.fileMalformed, "The tables do not have the expected form.", nil)
     case "42P06", "42P07":
       return (
-        .fileExists, "There is a table or a schema already where one was to be made.",
+        .fileExists, "A table or a schema of this name exists already.",
         "Choose another schema: the last part of the URL's path."
       )
     case "53100":
@@ -102,7 +102,7 @@ extension PostgreSQLError {
     case "55P03":
       return (
         .storeBusy,
-        "Another connection holds the store for longer than was to be waited. Nothing was changed.",
+        "Another connection has held the store for longer than the store was told to wait. Nothing was changed.",
         .waitLonger(.postgresLockTimeout)
       )
     case "57014":
@@ -127,7 +127,7 @@ extension PostgreSQLError {
       )
     case "28":
       return (
-        .fileReadFailed, "The server does not let the user in.",
+        .fileReadFailed, "The server does not accept the user.",
         "Give the password in PGPASSWORD, ~/.pgpass or a service file, or change the server's pg_hba.conf."
       )
     case "40":

@@ -110,7 +110,7 @@ struct PostgreSQLLocation: Sendable, Hashable {
       guard digits.count == 2, let byte = UInt8(String(Substring(digits)), radix: 16), byte != 0
       else {
         throw failure(
-          "A part of it has a percent sign that is followed by no two digits.",
+          "A part of it has a percent sign that is not followed by two hexadecimal digits.",
           text: ""
         )
       }
@@ -118,7 +118,7 @@ struct PostgreSQLLocation: Sendable, Hashable {
       rest = rest.dropFirst(2)
     }
     guard let decoded = String(validating: bytes, as: UTF8.self) else {
-      throw failure("A part of it is no text in UTF-8.", text: "")
+      throw failure("A part of it is not UTF-8.", text: "")
     }
     return decoded
   }
@@ -138,7 +138,7 @@ struct PostgreSQLLocation: Sendable, Hashable {
   ) -> PersistenceError {
     PersistenceError(
       .fileNotFound,
-      "The URL names no place for a PostgreSQL store. \(problem)",
+      "The URL cannot be that of a PostgreSQL store. \(problem)",
       recovery: recovery,
       context: .init(path: text.isEmpty ? nil : text, storeType: .postgreSQL)
     )

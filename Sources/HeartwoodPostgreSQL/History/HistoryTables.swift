@@ -79,7 +79,7 @@ extension HistoryTables {
         .text(transaction.contextName), .text(transaction.bundleID), .text(transaction.processID),
       ]
     ).first { row in try row.required(0, row.bigint) }
-    guard let number else { throw FieldFault("was to number a transaction, and did not") }
+    guard let number else { throw FieldFault("gave a transaction no number") }
     let statement =
       "INSERT INTO \(changes) (transaction_number, place, kind, entity, properties, ids, preserved_values) "
       + "VALUES ($1, $2, $3, $4, $5, $6, $7)"
@@ -103,7 +103,7 @@ extension HistoryTables {
       guard case .uuid(let key) = reference else {
         throw PersistenceError(
           .valueUnsupported,
-          "A PostgreSQL store calls its records by UUIDs, and \(reference.text) in a history is none.",
+          "The references of a PostgreSQL store are UUIDs, and \(reference.text) in a history is not one.",
           recovery: "Convert the store without its history: set tracksPersistentHistory to false.",
           context: .init(path: place, storeType: .postgreSQL, entity: change.entityName)
         )

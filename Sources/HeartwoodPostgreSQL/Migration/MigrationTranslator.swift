@@ -63,7 +63,7 @@ struct MigrationTranslator {
   init(_ plan: MigrationPlan, from old: PostgreSQLSchema, to new: PostgreSQLSchema) throws {
     (self.plan, self.old, self.new) = (plan, old, new)
     if plan.destination.hasDerivedAttributes { throw MigrationObstacle("attributes are derived") }
-    if plan.restoresInverses { throw MigrationObstacle("a relationship is made of what leads back") }
+    if plan.restoresInverses { throw MigrationObstacle("a relationship is made from its inverse") }
     for entity in plan.entities.compactMap(\.self) { try add(entity) }
     try addPositions()
     try addJoins()
@@ -134,11 +134,11 @@ struct MigrationTranslator {
     guard let source = plan.columns[ordinal].sourceOrdinal,
       let oldTarget = plan.source.relationshipTargets[source].map({ old.model.entities[$0.entityOrdinal] }),
       let newTarget = plan.destination.relationshipTargets[ordinal].map({ new.model.entities[$0.entityOrdinal] })
-    else { throw MigrationObstacle("the store does not keep what \(name) leads to") }
+    else { throw MigrationObstacle("the store does not keep what \(name) refers to") }
     let allowed = Set(new.model.concreteEntities(under: newTarget).map(\.ordinal))
     for entity in old.model.concreteEntities(under: oldTarget) where old.keeps(entity) {
       guard let successor = self.plan.destinationOrdinals[entity.ordinal], allowed.contains(successor) else {
-        throw MigrationObstacle("\(name) may lead to records that are gone")
+        throw MigrationObstacle("\(name) may refer to records that are gone")
       }
     }
   }
@@ -186,7 +186,7 @@ extension MigrationTranslator {
           case .join(let oldPlace) = entity.source.properties[source]
         else {
           if entity.plan.columns[ordinal].sourceOrdinal == nil, !isMade(place) { continue }
-          throw MigrationObstacle("a relationship between many and many is new at one end")
+          throw MigrationObstacle("a many-to-many relationship is new at one end")
         }
         guard place.isReflexive == oldPlace.isReflexive else {
           throw MigrationObstacle("a relationship that is its own inverse gets another form")
@@ -220,7 +220,7 @@ extension MigrationTranslator {
       let goesOn = entities.contains { translation in
         translation.plan.source === entity && translation.destination.properties.contains { Self.isSide($0, of: place) }
       }
-      if !goesOn { throw MigrationObstacle("a relationship between many and many goes from some of those that had it") }
+      if !goesOn { throw MigrationObstacle("a many-to-many relationship is removed from some of its entities") }
     }
   }
 
@@ -280,7 +280,7 @@ private struct AttributeTranslation {
   ) throws(MigrationObstacle) {
     guard let old = plan.source.properties[sourceOrdinal].attribute,
       let new = plan.destination.properties[ordinal].attribute
-    else { throw MigrationObstacle("an attribute is made of what is none") }
+    else { throw MigrationObstacle("an attribute is made from something else") }
     (entity, self.ordinal, self.old, self.new) = (plan.destination, ordinal, old, new)
     (self.place, self.oldPlace) = (place, oldPlace)
     column = "r.\(PostgreSQLName.quoted(oldPlace.column))"

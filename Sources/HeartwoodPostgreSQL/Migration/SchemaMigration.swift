@@ -28,7 +28,7 @@ struct SchemaMigration {
     isKept: Bool
   ) throws -> MigrationReport {
     guard case .url(let oldURL) = source.place, case .url(let url) = destination.place else {
-      throw MigrationObstacle(.file, "the store is at no URL")
+      throw MigrationObstacle(.file, "the store has no URL")
     }
     let (oldLocation, location) = (try PostgreSQLLocation(url: oldURL), try PostgreSQLLocation(url: url))
     guard oldLocation.parameters == location.parameters else {
@@ -52,7 +52,7 @@ struct SchemaMigration {
       )
       return try schemaMigration.run(isKept: isKept)
     } catch let error as PostgreSQLError where !isKept && ["42501", "25006"].contains(error.sqlState) {
-      throw MigrationObstacle(.file, "the database lets the user make no tables")
+      throw MigrationObstacle(.file, "the user may not create tables in the database")
     } catch {
       throw PostgreSQLStore.persistenceError(error, at: location)
     }
@@ -69,7 +69,7 @@ struct SchemaMigration {
       // try?: the connection is closed next, and the transaction ends with it.
       _ = try? connection.execute("ROLLBACK")
       if let error = error as? PostgreSQLError, ["23505", "23503"].contains(error.sqlState) {
-        throw MigrationObstacle(.records, "values are to be unique and are not, or a record is missing")
+        throw MigrationObstacle(.records, "values must be unique and are not, or a record is missing")
       }
       throw error
     }
@@ -180,7 +180,7 @@ extension SchemaMigration {
     let counts = Counts(rows: numbers?.first ?? 0, tallies: Array(numbers?.dropFirst() ?? []))
     for (tally, count) in zip(entity.tallies, counts.tallies) where tally.kind == .unfit && count > 0 {
       guard migration.resolutions.unfitValues != .refuse else {
-        throw MigrationObstacle(.records, "values have no form in a new type")
+        throw MigrationObstacle(.records, "values have no equivalent in a new type")
       }
     }
     return counts
@@ -245,7 +245,7 @@ extension SchemaMigration {
         guard let source = column.sourceOrdinal, !entity.plan.source.properties[source].mayBeEmpty,
           let oldProperty = entity.source.properties[source],
           try count <= emptyCount(oldProperty, of: entity.source, in: old)
-        else { throw MigrationObstacle(.records, "records have no value where there must be one") }
+        else { throw MigrationObstacle(.records, "records have no value for a required property") }
       }
     }
   }

@@ -174,7 +174,7 @@ extension Destination {
     if let onlyEntity { return onlyEntity }
     guard let name = index.flatMap({ row[$0] }).map({ String(decoding: $0, as: UTF8.self) }),
       let entity = entities[name]
-    else { throw FieldFault("leads to a row of no entity that the model allows there") }
+    else { throw FieldFault("refers to a row of no entity that the model allows there") }
     return entity
   }
 }

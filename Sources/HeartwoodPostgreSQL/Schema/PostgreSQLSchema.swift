@@ -206,7 +206,7 @@ private struct SchemaBuilder {
     guard let target, let place = tablePlace(target) else {
       throw PersistenceError(
         .capabilityMissing,
-        "The relationship leads to an entity that the store does not keep.",
+        "The relationship refers to an entity that the store does not keep.",
         recovery: "Keep both in the same configuration.",
         context: .init(
           storeType: .postgreSQL,

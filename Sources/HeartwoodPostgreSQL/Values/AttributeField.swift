@@ -128,7 +128,7 @@ extension AttributeField {
     case .string: return .string(try text(bytes))
     case .uri:
       guard let uri = URL(string: try text(bytes)) else {
-        throw FieldFault("holds text that is no URI")
+        throw FieldFault("holds text that is not a URI")
       }
       return .uri(uri)
     case .binary, .transformable: return .binary(Data(bytes))

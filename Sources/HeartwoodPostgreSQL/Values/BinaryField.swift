@@ -21,13 +21,13 @@ enum BinaryField {
     case 2: Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
     case 4: Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
     case 8: Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
-    default: throw FieldFault("holds \(bytes.count) bytes that are no integer")
+    default: throw FieldFault("holds \(bytes.count) bytes that are not an integer")
     }
   }
 
   static func boolean(_ bytes: UnsafeRawBufferPointer) throws(FieldFault) -> Bool {
     guard bytes.count == 1 else {
-      throw FieldFault("holds \(bytes.count) bytes that are no boolean")
+      throw FieldFault("holds \(bytes.count) bytes that are not a boolean")
     }
     return bytes[0] != 0
   }
@@ -36,20 +36,20 @@ enum BinaryField {
     switch bytes.count {
     case 4: Double(Float(bitPattern: UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self))))
     case 8: Double(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)))
-    default: throw FieldFault("holds \(bytes.count) bytes that are no number")
+    default: throw FieldFault("holds \(bytes.count) bytes that are not a number")
     }
   }
 
   static func float(_ bytes: UnsafeRawBufferPointer) throws(FieldFault) -> Float {
     guard bytes.count == 4 else {
-      throw FieldFault("holds \(bytes.count) bytes that are no number of 32 bits")
+      throw FieldFault("holds \(bytes.count) bytes that are not a number of 32 bits")
     }
     return Float(bitPattern: UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)))
   }
 
   static func uuid(_ bytes: UnsafeRawBufferPointer) throws(FieldFault) -> UUID {
     guard bytes.count == MemoryLayout<uuid_t>.size else {
-      throw FieldFault("holds \(bytes.count) bytes that are no UUID")
+      throw FieldFault("holds \(bytes.count) bytes that are not a UUID")
     }
     return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
   }

@@ -78,7 +78,7 @@ enum NumericField {
       UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self))
     }
     guard bytes.count >= headLength, bytes.count == headLength + Int(word(0)) * 2 else {
-      throw FieldFault("holds \(bytes.count) bytes that are no decimal number")
+      throw FieldFault("holds \(bytes.count) bytes that are not a decimal number")
     }
     let (count, weight, sign) = (Int(word(0)), Int(Int16(bitPattern: word(1))), word(2))
     if sign == notANumber { return .nan }
@@ -86,7 +86,7 @@ enum NumericField {
     var text = ""
     for index in 0..<count {
       let group = Int(word(index + 4))
-      guard group < base else { throw FieldFault("holds bytes that are no decimal number") }
+      guard group < base else { throw FieldFault("holds bytes that are not a decimal number") }
       let digits = String(group)
       text += String(repeating: "0", count: digitsInGroup - digits.count) + digits
     }

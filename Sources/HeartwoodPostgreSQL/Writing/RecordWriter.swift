@@ -33,7 +33,7 @@ struct RecordWriter {
     if case .uuid(let key) = id.reference { return key }
     throw PersistenceError(
       .valueUnsupported,
-      "A PostgreSQL store calls its records by UUIDs, and \(id.reference.text) is none.",
+      "The references of a PostgreSQL store are UUIDs, and \(id.reference.text) is not one.",
       context: .init(path: place, storeType: .postgreSQL, entity: id.entity.name)
     )
   }

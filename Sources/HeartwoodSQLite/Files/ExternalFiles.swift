@@ -65,18 +65,19 @@ extension ExternalFiles {
       guard try fileSystem.status(atPath: path) != nil else {
         throw ValueFault(
           ofFile:
-            "leads to the file \(name), which is not there: the folder belongs to the store and has to be copied with it"
+            "refers to the file \(name), which is not there: the folder belongs to the store and has to be copied with it"
         )
       }
       let input = try StoreInput(try fileSystem.openFile(atPath: path))
       guard input.size <= Self.greatestLength else {
         throw ValueFault(
-          ofFile: "leads to the file \(name), which has \(input.size) bytes: a value has \(Self.greatestLength) at most"
+          ofFile:
+            "refers to the file \(name), which has \(input.size) bytes: a value has \(Self.greatestLength) at most"
         )
       }
       return try input.bytes()
     } catch let error as PersistenceError {
-      throw ValueFault(ofFile: "leads to the file \(name), which cannot be read", underlyingError: error)
+      throw ValueFault(ofFile: "refers to the file \(name), which cannot be read", underlyingError: error)
     }
   }
 

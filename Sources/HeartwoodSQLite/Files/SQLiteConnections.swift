@@ -27,8 +27,8 @@ struct SQLiteConnections {
   private func keptInLogMode(_ error: PersistenceError) -> PersistenceError {
     PersistenceError(
       .storeBusy,
-      "Somebody has the file open in write-ahead mode, and sqliteJournalMode asks for another one, which only "
-        + "who is alone with the file can set. Nothing was changed.",
+      "Another connection has the file open in write-ahead mode, and sqliteJournalMode asks for another mode, which "
+        + "can be set only while nobody else has the file open. Nothing was changed.",
       recovery: "Open the store with writeAheadLog, or when nobody else has it open.",
       context: error.context,
       underlyingError: error.underlyingError
@@ -158,7 +158,7 @@ struct SQLiteConnections {
       let knownSettings = ["journal_mode": journalMode.rawValue, "locking_mode": "NORMAL"]
       for (name, value) in options[.sqlitePragmas].sorted(by: { $0.key < $1.key }) {
         guard Self.isName(name), Self.isValue(value) else {
-          throw unsupported("The option sqlitePragmas has what is no pragma: \(name) = \(value).")
+          throw unsupported("The option sqlitePragmas contains something that is not a pragma: \(name) = \(value).")
         }
         if knownSettings[name.lowercased()] == value.uppercased() { continue }
         if let reason = Self.refusedPragmas[name.lowercased()] {
@@ -237,7 +237,7 @@ extension SQLiteFailure {
 
   /// The message for such a file if the transaction cannot be rolled back.
   static let interruptedTransaction =
-    "A process that died has left a transaction half done. Before the file can be read it must be undone, from the file -journal beside it."
+    "A process that ended has left a transaction unfinished. Before the file can be read it must be undone, from the file -journal beside it."
   static let interruptedTransactionRecovery: PersistenceError.Recovery = .custom(
     "Opening the store again does that if both files and their folder can be written. If they cannot, copy both to where "
       + "they can."

@@ -43,12 +43,12 @@ enum SQLiteFailure {
   private static func meaning(_ error: DatabaseError) -> (PersistenceError.Code, String) {
     let detail = error.message.map { " (\($0))" } ?? ""
     switch error.resultCode {
-    case .SQLITE_NOTADB: return (.fileMalformed, "The file is no SQLite database, or it is encrypted.")
+    case .SQLITE_NOTADB: return (.fileMalformed, "The file is not an SQLite database, or it is encrypted.")
     case .SQLITE_CORRUPT: return (.fileCorrupt, "The database is damaged\(detail).")
     case .SQLITE_BUSY, .SQLITE_LOCKED:
       return (
         .storeBusy,
-        "Another process or connection holds the file, for longer than the store was told to wait. Nothing was changed."
+        "Another process or connection has held the file for longer than the store was told to wait. Nothing was changed."
       )
     case .SQLITE_FULL: return (.fileWriteFailed, "The disk is full. Nothing was changed.")
     case .SQLITE_READONLY where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK:
@@ -57,13 +57,13 @@ enum SQLiteFailure {
       return (.storeReadOnly, "The file or its folder cannot be written\(detail).")
     case .SQLITE_CANTOPEN:
       return (.fileReadFailed, "The file, or one beside it that SQLite needs, cannot be opened\(detail).")
-    case .SQLITE_PERM, .SQLITE_AUTH: return (.fileReadFailed, "The file must not be used\(detail).")
+    case .SQLITE_PERM, .SQLITE_AUTH: return (.fileReadFailed, "The file may not be accessed\(detail).")
     case .SQLITE_IOERR: return (ioCode(error), "The system could not read or write the file\(detail).")
     case .SQLITE_NOMEM: return (.fileReadFailed, "There is no memory left for SQLite.")
     case .SQLITE_TOOBIG: return (.valueUnsupported, "A value is too large for SQLite: a billion bytes are the most.")
     case .SQLITE_CONSTRAINT: return (.constraintConflict, "The database does not allow the change\(detail).")
     case .SQLITE_ERROR, .SQLITE_SCHEMA, .SQLITE_FORMAT:
-      return (.fileMalformed, "The database has not the form that was expected\(detail).")
+      return (.fileMalformed, "The database does not have the expected form\(detail).")
     default: return (.fileReadFailed, "SQLite failed with the code \(error.extendedResultCode.rawValue)\(detail).")
     }
   }

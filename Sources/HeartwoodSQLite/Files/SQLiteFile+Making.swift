@@ -194,8 +194,8 @@ struct RestingFile: Sendable {
     }
     if found == identity, try location.isAtRest() { return }
     throw changed(
-      "Somebody has written to the file since it was opened. It was at rest then, and is read as a file that nobody writes, since it or its "
-        + "folder must not be written here.",
+      "Somebody has written to the file since it was opened. It was opened as a file that does not change, because it or its "
+        + "folder cannot be written.",
       recovery: .openAgain
     )
   }

@@ -140,8 +140,8 @@ struct SQLiteLocation {
     }
     throw PersistenceError(
       .fileReadFailed,
-      "A log with changes lies beside the file, -wal, and no -shm, which SQLite has to make before it reads a "
-        + "log. One that is made where the file must not be written keeps everybody from writing it.",
+      "There is a log with changes (-wal) beside the file but no -shm file, which SQLite has to make before it reads the "
+        + "log. If it is made by somebody who cannot write the file, nobody else can write the file any more.",
       recovery: "Copy the file and its -wal to a folder of your own, make the copy writable, and open that.",
       context: .init(path: path, storeType: .sqlite)
     )
@@ -169,7 +169,7 @@ struct SQLiteLocation {
     guard header.starts(with: Self.magic) || header.isEmpty else {
       throw PersistenceError(
         .fileMalformed,
-        "The file is no SQLite database, or it is encrypted.",
+        "The file is not an SQLite database, or it is encrypted.",
         context: .init(path: path, byteOffset: 0, storeType: .sqlite)
       )
     }
@@ -186,7 +186,7 @@ struct SQLiteLocation {
     }
     throw PersistenceError(
       .fileCorrupt,
-      "The file was cut short: it has \(size) bytes, and says that it has \(length).",
+      "The file was cut short: it has \(size) bytes, and should have \(length).",
       context: .init(path: path, byteOffset: size, storeType: .sqlite)
     )
   }

@@ -170,8 +170,8 @@ extension HistoryTables {
     case .none: return nil
     case .unknown(let reason):
       return
-        "The store keeps a history of a form that no known file has: \(reason). A change that is not in it would leave a gap, and whoever "
-        + "follows the history would never learn of it."
+        "The store keeps a history in a form that no known file has: \(reason). A change that is not in it would never be seen by "
+        + "those who read the history."
     case .known(let tables):
       let lacking = entities.first {
         $0.isAbstract == false && $0.tombstoneOrdinals(.byName).count > tables.tombstoneCount

@@ -80,7 +80,7 @@ extension SQLiteMetadata {
       )
     else { throw absent(path) }
     guard let identifier = String.fromDatabaseValue(row[0]).flatMap(UUID.init(uuidString:)) else {
-      throw malformed("The identifier of the store (Z_UUID in Z_METADATA) is no UUID.", path)
+      throw malformed("The identifier of the store (Z_UUID in Z_METADATA) is not a UUID.", path)
     }
     guard (Int.fromDatabaseValue(row[1]) ?? 0) <= greatestLength, let list = Data.fromDatabaseValue(row[2]) else {
       throw malformed("The metadata (Z_PLIST in Z_METADATA) are missing, or longer than \(greatestLength) bytes.", path)
@@ -117,9 +117,9 @@ extension SQLiteMetadata {
     do {
       if case .dictionary(let members) = try PropertyListData.value(of: list, path: path) { return members }
     } catch {
-      throw malformed("The metadata (Z_PLIST in Z_METADATA) are no property list: \(error.message)", path)
+      throw malformed("The metadata (Z_PLIST in Z_METADATA) are not a property list: \(error.message)", path)
     }
-    throw malformed("The metadata (Z_PLIST in Z_METADATA) are no dictionary.", path)
+    throw malformed("The metadata (Z_PLIST in Z_METADATA) are not a dictionary.", path)
   }
 
   private static func absent(_ path: String?) -> PersistenceError {
@@ -163,7 +163,7 @@ extension SQLiteMetadata {
     guard list.count <= Self.greatestLength else {
       throw PersistenceError(
         .valueUnsupported,
-        "The metadata could not be read again, for they take more than \(Self.greatestLength) bytes.",
+        "The metadata could not be read again, because they take more than \(Self.greatestLength) bytes.",
         recovery: "Keep less in them.",
         context: .init(storeType: .sqlite)
       )

@@ -41,7 +41,7 @@ package enum SQLiteModelCache {
     do {
       return try ManagedObjectModel(compiled: archive, path: path)
     } catch {
-      throw malformed("is no model: \(error.message)", path, error)
+      throw malformed("is not a model: \(error.message)", path, error)
     }
   }
 

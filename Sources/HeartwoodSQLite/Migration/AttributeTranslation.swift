@@ -143,7 +143,7 @@ struct LinkTranslation {
     guard let oldTarget = plan.source.relationshipTargets[source].map({ old.model.entities[$0.entityOrdinal] }),
       let newTarget = plan.destination.relationshipTargets[ordinal].map({ new.model.entities[$0.entityOrdinal] }),
       let declared = old.placement(of: oldTarget), let destination = new.placement(of: newTarget)
-    else { throw MigrationObstacle("the store does not keep what \(name) leads to") }
+    else { throw MigrationObstacle("the store does not keep what \(name) refers to") }
     declaredNumber = declared.number
     memberTable = destination.tableName
     let allowed = Set(new.model.concreteEntities(under: newTarget).map(\.ordinal))
@@ -152,7 +152,7 @@ struct LinkTranslation {
       guard let placement = old.placement(of: entity) else { continue }
       guard let ordinal = destinationOrdinals[entity.ordinal], allowed.contains(ordinal),
         let successor = new.entities[ordinal]
-      else { throw MigrationObstacle("\(name) may lead to records that are gone") }
+      else { throw MigrationObstacle("\(name) may refer to records that are gone") }
       numbers.append((placement.number, successor.number))
     }
     self.numbers = numbers
@@ -164,7 +164,7 @@ struct LinkTranslation {
     guard let first = numbers.first else { return "NULL" }
     if numbers.count == 1 { return "\(first.new)" }
     guard let column = place.entityColumn else {
-      throw MigrationObstacle("the file does not tell which entity \(name) leads to")
+      throw MigrationObstacle("the file does not contain the entity to which \(name) refers")
     }
     let cases = numbers.map { "WHEN \($0.old) THEN \($0.new)" }
     return "CASE ifnull(\(SQLiteName.quoted(column)), \(declaredNumber)) \(cases.joined(separator: " ")) END"
@@ -177,7 +177,9 @@ struct LinkTranslation {
     of translation: EntityTranslation
   ) throws(MigrationObstacle) -> NarrowingTranslation {
     guard place.entityColumn == nil, place.orderColumn == nil else {
-      throw MigrationObstacle("\(name) leads to one object from now on, of one of several entities or in an order")
+      throw MigrationObstacle(
+        "\(name) becomes a to-one relationship, to one of several entities or from an ordered one"
+      )
     }
     let pairs: String
     switch source {
@@ -187,7 +189,7 @@ struct LinkTranslation {
     case .join(let old) where !old.isReflexive:
       let (own, other) = (SQLiteName.quoted(old.ownColumn), SQLiteName.quoted(old.otherColumn))
       pairs = "SELECT \(own) AS owner, \(other) AS member FROM \(SQLFragment.old(old.table))"
-    default: throw MigrationObstacle("\(name) leads to one object from now on, and was its own inverse")
+    default: throw MigrationObstacle("\(name) becomes a to-one relationship, and was its own inverse")
     }
     return NarrowingTranslation(
       pairs: pairs,

@@ -110,13 +110,13 @@ extension MigrationSurvey {
 
   private func check(_ tally: EntityTranslation.Tally, _ count: Int) throws(MigrationObstacle) {
     guard tally.kind == .unfit, count > 0, migration.resolutions.unfitValues == .refuse else { return }
-    throw MigrationObstacle(.records, "values have no form in a new type")
+    throw MigrationObstacle(.records, "values have no equivalent in a new type")
   }
 
   func check(_ narrowing: NarrowingTranslation) throws {
     try migration.progress.check()
     guard try Bool.fetchOne(db, sql: narrowing.survey) == false else {
-      throw MigrationObstacle(.records, "records lead to several where one is allowed")
+      throw MigrationObstacle(.records, "records refer to several objects where one is allowed")
     }
   }
 
@@ -139,7 +139,7 @@ extension SQLiteIndex {
 }
 
 extension MigrationObstacle {
-  static let repeatedValues = MigrationObstacle(.records, "values are to be unique and are not, or two rows are one")
+  static let repeatedValues = MigrationObstacle(.records, "values must be unique and are not, or two rows are one")
 }
 
 // MARK: Losses
@@ -185,7 +185,7 @@ extension MigrationSurvey {
         guard let source = column.sourceOrdinal, !entity.plan.source.properties[source].mayBeEmpty,
           let old = entity.source.properties[source],
           count <= (try emptyCount(old, of: entity.source, SQLFragment.old))
-        else { throw MigrationObstacle(.records, "records have no value where there must be one") }
+        else { throw MigrationObstacle(.records, "records have no value for a required property") }
       }
     }
   }

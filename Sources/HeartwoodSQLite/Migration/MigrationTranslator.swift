@@ -45,13 +45,13 @@ struct MigrationTranslator {
 extension MigrationTranslator {
   private func checkModels() throws(MigrationObstacle) {
     if plan.destination.hasDerivedAttributes { throw MigrationObstacle("attributes are derived") }
-    if plan.restoresInverses { throw MigrationObstacle("a relationship is made of what leads back") }
+    if plan.restoresInverses { throw MigrationObstacle("a relationship is made from its inverse") }
     for placement in new.entities.compactMap(\.self) {
       for ordinal in placement.entity.uniquenessConstraints.flatMap(\.self) {
         guard case .attribute(let place) = placement.properties[ordinal], StoredValue.isExternal(place.storage) else {
           continue
         }
-        throw MigrationObstacle("data in files are to be unique")
+        throw MigrationObstacle("data in files must be unique")
       }
     }
   }
@@ -119,7 +119,7 @@ extension MigrationTranslator {
     guard case .attribute(let oldPlace) = translation.source.properties[source],
       let oldAttribute = plan.source.properties[source].attribute,
       let attribute = plan.destination.properties[ordinal].attribute
-    else { throw MigrationObstacle("an attribute is made of what is none") }
+    else { throw MigrationObstacle("an attribute is made from something else") }
     let stored = StoredValue(plan.destination.name, attribute.name, path)
     let values = try AttributeTranslation(oldAttribute, in: oldPlace, attribute, in: place, ordinal: ordinal, stored)
     translation.columns.append((place.column, try values.value()))
@@ -224,7 +224,7 @@ extension MigrationTranslator {
       guard case .join(let place) = slot.property, !joins.contains(where: { $0.place.table == place.table }) else {
         continue
       }
-      throw MigrationObstacle("a relationship between many and many is new at one end")
+      throw MigrationObstacle("a many-to-many relationship is new at one end")
     }
   }
 
@@ -237,7 +237,7 @@ extension MigrationTranslator {
     let inOrder = (place.orderColumn != nil, place.inverseOrderColumn != nil)
     switch source {
     case .toOne(let old):
-      if case .toOne = inverse { throw MigrationObstacle("both ends of a relationship led to one object") }
+      if case .toOne = inverse { throw MigrationObstacle("both ends of a relationship were to-one") }
       // Each owner has one member.
       let order = Self.order(inOrder.1, old.orderColumn, among: SQLiteName.quoted(old.column), by: "Z_PK")
       return Self.pairs("Z_PK", old.column, try tableOfOwners(.join(place), source), "\(RelationshipWriter.gap)", order)
@@ -325,7 +325,7 @@ extension MigrationTranslator {
   private func checkOwners(of source: PropertyPlacement?, _ owners: [Int]) throws(MigrationObstacle) {
     for entity in entities where entity.source.properties.contains(source) {
       guard !owners.contains(entity.source.number) else { continue }
-      throw MigrationObstacle("a relationship without an inverse goes from some of those that had it")
+      throw MigrationObstacle("a relationship without an inverse is removed from some of its entities")
     }
   }
 }

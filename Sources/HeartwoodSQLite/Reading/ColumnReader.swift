@@ -119,7 +119,7 @@ extension ColumnReader {
     let bytes = try text(statement, form)
     if bytes.isEmpty { return column.appendNull() }
     guard URL(string: String(decoding: bytes, as: UTF8.self)) != nil else {
-      throw ValueFault("holds text that is no URI")
+      throw ValueFault("holds text that is not a URI")
     }
     column.append(bytes: bytes)
   }
@@ -131,7 +131,7 @@ extension ColumnReader {
     }
     let bytes = ColumnBytes.blob(statement, index)
     if bytes.count == MemoryLayout<uuid_t>.size { return bytes.loadUnaligned(as: uuid_t.self) }
-    throw ValueFault("holds \(bytes.count) bytes that are no UUID")
+    throw ValueFault("holds \(bytes.count) bytes that are not a UUID")
   }
 
   @inline(__always)
@@ -152,7 +152,7 @@ extension ColumnReader {
     case ExternalFiles.fileMark:
       let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
       try externalFiles.contents(name).withUnsafeBytes { column.append(bytes: $0) }
-    default: throw ValueFault("does not tell whether its data are in the row or in a file")
+    default: throw ValueFault("does not show whether its data are in the row or in a file")
     }
   }
 }

@@ -57,7 +57,7 @@ struct EntityResolver {
     else {
       throw PersistenceError(
         .entityUnknown,
-        "The relationship leads to an entity that the store does not keep.",
+        "The relationship refers to an entity that the store does not keep.",
         context: .init(path: path, storeType: .sqlite, entity: entity.name, property: relationship.name)
       )
     }
@@ -75,14 +75,14 @@ struct EntityResolver {
     if let singleOrdinal { return singleOrdinal }
     if let number { return try ordinal(ofEntity: number) }
     if let ordinal = ordinals[placement.number] { return ordinal }
-    throw ValueFault("does not tell the entity of the record that it leads to")
+    throw ValueFault("does not contain the entity of the record to which it refers")
   }
 
   /// Returns the ordinal of the entity with `number`.
   func ordinal(ofEntity number: Int) throws(ValueFault) -> Int {
     if let ordinal = ordinals[number] { return ordinal }
     throw ValueFault(
-      "leads to a record of the entity with the number \(number), which is not \(placement.entity.name)"
+      "refers to a record of the entity with the number \(number), which is not \(placement.entity.name)"
     )
   }
 }

@@ -34,7 +34,7 @@ struct ModelRecovery {
     guard catalog[SQLiteName.primaryKeyTable] != nil else {
       throw PersistenceError(
         .fileMalformed,
-        "The file has no table \(SQLiteName.primaryKeyTable), so it is no store of Core Data.",
+        "The file has no table \(SQLiteName.primaryKeyTable), so it is not a store of Core Data.",
         context: .init(path: path, storeType: .sqlite)
       )
     }
@@ -72,7 +72,7 @@ struct ModelRecovery {
     try addLinks()
     if !madeUp.isEmpty {
       notes.append(
-        "The file has no names of to-many relationships whose inverse leads to one object. These were made up: \(madeUp.sorted().joined(separator: ", "))."
+        "The file has no names of to-many relationships whose inverse refers to one object. These were made up: \(madeUp.sorted().joined(separator: ", "))."
       )
     }
     do throws(ModelValidationError) {
@@ -180,7 +180,7 @@ extension ModelRecovery {
 extension ModelRecovery {
   private mutating func survey(_ table: TableSurvey) throws {
     for name in table.foreignColumns {
-      notes.append("The column \(name) of \(table.name) is none of Core Data's, and was left out.")
+      notes.append("The column \(name) of \(table.name) is not one of Core Data's, and was left out.")
     }
     let survey = LinkSurvey(keys, entities)
     let lastPlain = table.columns.lastIndex { $0.type == SQLiteColumnType.integer.rawValue && !$0.hasOwnIndex }
@@ -199,7 +199,7 @@ extension ModelRecovery {
         add(column, of: table, from: owner, to: number)
       case .destination(let number):
         notes.append(
-          "\(owner.name).\(names.name(column.rest)) leads to the entity \(number), which the file does not have."
+          "\(owner.name).\(names.name(column.rest)) refers to the entity \(number), which the file does not have."
         )
         add(column, of: table, content, to: owner)
       case .ambiguous(let candidates):
@@ -226,7 +226,7 @@ extension ModelRecovery {
     }
     if type == .binary, content.mayBeMarked {
       notes.append(
-        "\(owner.name).\(name): all values begin with the byte 01, which is none of theirs if the attribute may keep data in files."
+        "\(owner.name).\(name): all values begin with the byte 01, which does not belong to them if the attribute may keep data in files."
       )
     }
     attributes[owner.number, default: []].append(
@@ -262,7 +262,7 @@ extension ModelRecovery {
       try keys.leads(owner.name, of: table.name, to: family(of: source))
     else {
       notes.append(
-        "The column \(owner.name) of \(table.name) leads to no records of an entity. It was taken for a number."
+        "The column \(owner.name) of \(table.name) refers to no records of an entity. It was taken for a number."
       )
       let name = uniqueName(names.name(String(owner.name.dropFirst())), near: destination)
       attributes[destination.number, default: []].append(AttributeDescription(name: name, type: .integer64))
@@ -299,7 +299,7 @@ extension ModelRecovery {
       }
       guard let join else {
         if table.name.hasPrefix("Z_"), NumberedName(String(table.name.dropFirst("Z_".count))) != nil {
-          notes.append("The table \(table.name) is of a relationship whose entities cannot be told. It was left out.")
+          notes.append("The table \(table.name) is of a relationship whose entities are not known. It was left out.")
         }
         continue
       }

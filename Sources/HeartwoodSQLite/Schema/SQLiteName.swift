@@ -97,7 +97,7 @@ enum SQLiteKey {
     if case .integer(let key) = reference { return key }
     throw PersistenceError(
       .capabilityMissing,
-      "SQLite calls records by numbers.",
+      "The references of an SQLite store are numbers.",
       context: .init(path: path, storeType: .sqlite, entity: entity)
     )
   }

@@ -78,7 +78,7 @@ enum EntityNumbers {
     toleratesGaps: Bool = false
   ) throws -> [String: Int] {
     guard catalog[SQLiteName.primaryKeyTable] != nil else {
-      throw malformed("The file has no table \(SQLiteName.primaryKeyTable), so it is no store of Core Data.", path)
+      throw malformed("The file has no table \(SQLiteName.primaryKeyTable), so it is not a store of Core Data.", path)
     }
     var numbers: [String: Int] = [:]
     for row in try Row.fetchAll(db, sql: "SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY") {
@@ -174,7 +174,7 @@ enum WriteRefusals {
       return nil
     } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
       return
-        "An index, a trigger or a condition of the table \(table) asks for what only the program has that made it (\(error.message ?? "")): without "
+        "An index, a trigger or a condition of the table \(table) needs a function or collation of the program that made it (\(error.message ?? "")): without "
         + "that the table cannot be changed."
     }
   }

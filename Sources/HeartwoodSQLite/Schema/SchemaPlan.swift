@@ -89,7 +89,7 @@ struct SchemaPlan {
       let entity = model.entities[slot.entity]
       throw PersistenceError(
         .capabilityMissing,
-        "A relationship leads to \(destination.name), which the store does not keep.",
+        "A relationship refers to \(destination.name), which the store does not keep.",
         recovery: "Put both entities into the configuration.",
         context: .init(storeType: .sqlite, entity: entity.name, property: entity.properties[slot.property].name)
       )

@@ -160,8 +160,8 @@ extension SchemaResolution {
     let rivals = namesakes.filter { $0.type == column.type }
     if fitting.count == 1, rivals.count == 1 { return fitting[0].name }
     throw malformed(
-      "The columns \(found.map(\.name).joined(separator: ", ")) of the table \(table.name) have other types than the model asks for, so "
-        + "which is whose cannot be told.",
+      "The columns \(found.map(\.name).joined(separator: ", ")) of the table \(table.name) have other types than the model requires, so "
+        + "it cannot be decided which is which.",
       entity: plan.model.entities[slot.entity],
       property: plan.name(slot)
     )

@@ -81,7 +81,7 @@ struct StoredValue {
   private var notANumber: PersistenceError {
     PersistenceError(
       .valueUnsupported,
-      "SQLite has no place for what is no number (NaN): it would come back as nothing.",
+      "SQLite cannot store NaN: it would be read as NULL.",
       recovery: "Set it to nil, or choose another type of store.",
       context: .init(path: path, storeType: .sqlite, entity: entity, property: property)
     )
@@ -92,7 +92,7 @@ struct StoredValue {
     if let real = Double(number.description), Decimal(string: "\(real)") == number { return real }
     throw PersistenceError(
       .valueUnsupported,
-      "SQLite keeps decimal numbers as reals, which hold 15 digits: this number would be another one.",
+      "SQLite keeps decimal numbers as reals, which hold 15 digits: this number would be changed.",
       recovery: "Round it, or choose another type of attribute or store.",
       context: .init(path: path, storeType: .sqlite, entity: entity, property: property)
     )

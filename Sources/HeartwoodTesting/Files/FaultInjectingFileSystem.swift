@@ -2,10 +2,10 @@ import Dispatch
 public import Heartwood
 import Synchronization
 
-/// A file system that fails or "crashes" at any step that a test chooses.
+/// A file system for tests, in which any operation can fail or "crash".
 ///
-/// It hands everything on to another file system and counts the steps, from 1. A test runs a save once to learn its steps, and
-/// then once for each of them with a fault there:
+/// It counts the operations, from 1, and passes them on to another file system. A test runs a save once to find out how
+/// many operations it takes, and then once for each operation, with a fault at that operation:
 ///
 ///     let files = FaultInjectingFileSystem(wrapping: InMemoryFileSystem())
 ///     try save(files)
@@ -14,63 +14,65 @@ import Synchronization
 ///       files.crash(atOperation: step)
 ///       _ = try? save(files)
 ///       files.restart()
-///       // The old file stands, or the new one does.
+///       // The file now has the old contents or the new ones.
 ///     }
 public final class FaultInjectingFileSystem: FileSystem {
   private let base: any FileSystem
   private let plan = Mutex(FaultPlan())
   private let diskStall = DiskStall()
 
-  /// A file system without faults so far, over `base`.
+  /// Creates a file system over `base`, without faults.
   public init(wrapping base: any FileSystem) {
     self.base = base
   }
 }
 
-// MARK: What a test does with it
+// MARK: For tests
 
 extension FaultInjectingFileSystem {
-  /// What was done since the beginning or the last ``restart()``, the operations that failed included.
+  /// The operations since the beginning or the last ``restart()``, including those that failed.
   public var operations: [FileOperation] { plan.withLock { $0.operations } }
 
-  /// Whether a crash has happened and no restart yet.
+  /// Whether a crash has happened since the last ``restart()``.
   public var hasCrashed: Bool { plan.withLock { $0.hasCrashed } }
 
-  /// Makes one operation fail; those after it go on as usual. Of a write that fails, half of the bytes reach the file.
+  /// Makes one operation fail. Later operations are not affected. If the operation is a write, half of the bytes reach
+  /// the file.
   ///
   /// - Parameters:
-  ///   - number: which operation, counted from 1 since the beginning or the last ``restart()``.
-  ///   - error: what it fails with; by default what the system says when the disk is full.
+  ///   - number: the number of the operation, counted from 1 since the beginning or the last ``restart()``.
+  ///   - error: the error to throw. By default, it is the error of a full disk.
   public func failOperation(_ number: Int, with error: PersistenceError? = nil) {
     plan.withLock { $0.failures[number] = error ?? .fullDisk(nil) }
   }
 
-  /// Makes an operation and every later one fail without effect until ``restart()``, as if the process had died there. Of a write
-  /// at that point, half of the bytes reach the file.
+  /// Makes an operation and all later ones fail without effect until ``restart()``, as if the process had crashed. If
+  /// the operation is a write, half of the bytes reach the file.
   ///
-  /// - Parameter number: which operation, counted from 1 since the beginning or the last ``restart()``.
+  /// - Parameter number: the number of the operation, counted from 1 since the beginning or the last ``restart()``.
   public func crash(atOperation number: Int) {
     plan.withLock { $0.crashPoint = number }
   }
 
-  /// Lets `count` more bytes be written; then the disk is full.
+  /// Makes writes to new files fail as on a full disk, after `count` more bytes. Writes over parts of an existing file
+  /// are not limited.
   public func limitWrites(toByteCount count: Int) {
     plan.withLock { $0.bytesLeft = count }
   }
 
-  /// Makes those who flush files or folders wait until ``endStall()``, as a disk does that others keep busy.
+  /// Makes flushes of files and folders wait until ``endStall()``, as on a busy disk.
   ///
-  /// A test that stalls the disk ends it again whatever happens: who waits cannot be cancelled.
+  /// A test must call ``endStall()`` in every case: a waiting flush cannot be cancelled.
   public func stall() { diskStall.begin() }
 
-  /// Lets those go on who wait for a flush.
+  /// Continues the waiting flushes.
   public func endStall() { diskStall.end() }
 
-  /// How many wait for a flush.
+  /// The number of flushes that wait.
   public var stalledCount: Int { diskStall.waitingCount }
 
-  /// Begins a new life without faults: forgets the operations, and closes the files and releases the locks that were left
-  /// behind, as the system does for a process that died. What was opened before stays dead.
+  /// Removes all faults and forgets the operations, as if a new process began. Files that were left open are closed and
+  /// locks are released, as the system does when a process ends. Files that were opened before can no longer be used.
   public func restart() {
     let orphans = plan.withLock { $0.restart() }
     for file in orphans.files { try? file.close() }
@@ -78,28 +80,28 @@ extension FaultInjectingFileSystem {
   }
 }
 
-// MARK: What stores do with it
+// MARK: For stores
 
 extension FaultInjectingFileSystem {
-  /// What is at a path, unless the plan says that it fails.
+  /// Returns the status of the file or folder at a path, unless a fault is planned.
   public func status(atPath path: String) throws(PersistenceError) -> FileStatus? {
     try admit(.status(path: path))
     return try base.status(atPath: path)
   }
 
-  /// A path with its symbolic links followed, unless the plan says that it fails.
+  /// Returns a path with its symbolic links resolved, unless a fault is planned.
   public func resolvingSymbolicLinks(inPath path: String) throws(PersistenceError) -> String {
     try admit(.resolveSymbolicLinks(path: path))
     return try base.resolvingSymbolicLinks(inPath: path)
   }
 
-  /// Opens a file for reading, unless the plan says that it fails.
+  /// Opens a file for reading, unless a fault is planned.
   public func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile {
     let life = try admit(.open(path: path))
     return FaultInjectingReadableFile(base: try base.openFile(atPath: path), owner: self, life: life)
   }
 
-  /// Makes an empty file with a name that nobody else has, unless the plan says that it fails.
+  /// Creates an empty file with a unique name, unless a fault is planned.
   public func createTemporaryFile(
     besidePath path: String,
     permissions: UInt32?
@@ -110,7 +112,7 @@ extension FaultInjectingFileSystem {
     return FaultInjectingWritableFile(base: file, owner: self, life: life, handle: handle)
   }
 
-  /// Opens a file for writing over parts of it, unless the plan says that it fails.
+  /// Opens a file to overwrite parts of it, unless a fault is planned.
   public func openFileForPatching(atPath path: String) throws(PersistenceError) -> (any PatchableFile)? {
     let life = try admit(.openForPatching(path: path))
     return try base.openFileForPatching(atPath: path).map {
@@ -118,13 +120,13 @@ extension FaultInjectingFileSystem {
     }
   }
 
-  /// Removes what dead writers left beside a path, unless the plan says that it fails.
+  /// Removes temporary files that ended processes have left for a path, unless a fault is planned.
   public func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError) {
     try admit(.removeAbandonedTemporaryFiles(besidePath: path))
     try base.removeAbandonedTemporaryFiles(besidePath: path)
   }
 
-  /// Gives a file another name in one step, unless the plan says that it fails.
+  /// Renames a file in one step, unless a fault is planned.
   public func moveFile(
     atPath source: String,
     toPath destination: String,
@@ -134,57 +136,57 @@ extension FaultInjectingFileSystem {
     try base.moveFile(atPath: source, toPath: destination, exclusively: exclusively)
   }
 
-  /// Waits until the names in a directory are on the disk, unless the plan says that it fails.
+  /// Waits until the names in a directory are on the disk, unless a fault is planned.
   public func synchronizeDirectory(ofPath path: String) throws(PersistenceError) {
     diskStall.wait()
     try admit(.synchronizeDirectory(ofPath: path))
     try base.synchronizeDirectory(ofPath: path)
   }
 
-  /// Removes a file, unless the plan says that it fails.
+  /// Removes a file, unless a fault is planned.
   public func removeFile(atPath path: String) throws(PersistenceError) {
     try admit(.remove(path: path))
     try base.removeFile(atPath: path)
   }
 
-  /// Waits for the lock of a file and takes it, unless the plan says that it fails.
+  /// Waits for the lock of a file and takes it, unless a fault is planned.
   public func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)? {
     try admit(.lock(path: path))
     guard let lock = try base.lockFile(atPath: path) else { return nil }
     return FaultInjectingLock(owner: self, handle: plan.withLock { $0.note(lock) })
   }
 
-  /// What is in a folder, unless the plan says that asking for its status fails.
+  /// Returns the contents of a folder, unless a fault is planned. It counts as a request for the folder's status.
   public func entries(ofFolderAtPath path: String) throws(PersistenceError) -> [FolderEntry] {
     try admit(.status(path: path))
     return try base.entries(ofFolderAtPath: path)
   }
 
-  /// Makes a folder, unless the plan says that making a file there fails.
+  /// Creates a folder, unless a fault is planned. It counts as the creation of a file.
   public func createFolder(atPath path: String) throws(PersistenceError) {
     try admit(.createTemporaryFile(besidePath: path))
     try base.createFolder(atPath: path)
   }
 
-  /// Removes an empty folder, unless the plan says that removing it fails.
+  /// Removes an empty folder, unless a fault is planned. It counts as the removal of a file.
   public func removeFolder(atPath path: String) throws(PersistenceError) {
     try admit(.remove(path: path))
     try base.removeFolder(atPath: path)
   }
 
-  /// Gives a file the permissions of another one.
+  /// Gives a file the permissions of another file. It is not counted.
   public func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
     try base.copyPermissions(ofFileAtPath: source, toPath: destination)
   }
 
-  /// Asks the other file system.
+  /// Returns whether the file can be written according to the other file system. It is not counted.
   public func isWritableFile(atPath path: String) -> Bool { base.isWritableFile(atPath: path) }
 }
 
-// MARK: What open files do with it
+// MARK: For open files
 
 extension FaultInjectingFileSystem {
-  /// Counts an operation on paths, and returns the life that what it opens belongs to.
+  /// Counts an operation on paths, and returns the current life, to which an opened file belongs.
   @discardableResult
   private func admit(_ operation: FileOperation) throws(PersistenceError) -> Int {
     let (refusal, life) = plan.withLock { ($0.refusal(of: operation, life: $0.life), $0.life) }
@@ -207,7 +209,7 @@ extension FaultInjectingFileSystem {
     plan.withLock { $0.refusal(of: operation, life: life) }
   }
 
-  /// Closes the file of a handle, unless a crash keeps it open or has closed it.
+  /// Closes the file of a handle, unless a crash has left it open or a restart has closed it.
   func close(_ handle: Int) throws(PersistenceError) {
     try plan.withLock { $0.takeFile(handle) }?.close()
   }
@@ -242,7 +244,7 @@ struct FaultInjectingReadableFile: ReadableFile {
     return try base.mapped()
   }
 
-  /// Not counted: whoever asks goes on without an answer.
+  /// Is not counted, because callers continue without a path.
   func currentPath() throws(PersistenceError) -> String? { try base.currentPath() }
 }
 
@@ -268,7 +270,7 @@ struct FaultInjectingWritableFile: WritableFile {
     try base.synchronize()
   }
 
-  /// The system closes a file also when it reports a failure, but nobody closes anything in a process that died.
+  /// Closes the file even if an error is reported, as the system does, but not after a crash.
   func close() throws(PersistenceError) {
     let refusal = owner.refusal(of: .close(path: path), life: life)
     try owner.close(handle)
@@ -276,7 +278,7 @@ struct FaultInjectingWritableFile: WritableFile {
   }
 }
 
-/// A file that is written over through a ``FaultInjectingFileSystem``.
+/// A file that is overwritten in parts through a ``FaultInjectingFileSystem``.
 struct FaultInjectingPatchableFile: PatchableFile {
   let base: any PatchableFile
   let owner: FaultInjectingFileSystem
@@ -314,10 +316,10 @@ struct FaultInjectingLock: FileLock {
 
 // MARK: DiskStall
 
-/// Lets those who flush files wait.
+/// Makes flushes wait.
 final class DiskStall: Sendable {
   private struct State {
-    /// What those wait for who flush; nil while the disk goes on.
+    /// The group that flushes wait for; nil while the disk does not stall.
     var end: DispatchGroup?
     var waitingCount = 0
   }
@@ -326,7 +328,7 @@ final class DiskStall: Sendable {
 
   init() {}
 
-  /// How many wait.
+  /// The number of waiting flushes.
   var waitingCount: Int { state.withLock { $0.waitingCount } }
 
   func begin() {
@@ -343,7 +345,7 @@ final class DiskStall: Sendable {
     end?.leave()
   }
 
-  /// Waits until the disk goes on.
+  /// Waits while the disk stalls.
   func wait() {
     let end = state.withLock { state in
       if state.end != nil { state.waitingCount += 1 }

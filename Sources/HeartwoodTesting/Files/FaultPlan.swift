@@ -1,28 +1,28 @@
 import Heartwood
 
-/// What a ``FaultInjectingFileSystem`` has seen and what it will refuse.
+/// The operations that a ``FaultInjectingFileSystem`` has counted, and its planned faults.
 struct FaultPlan: Sendable {
-  /// Why an operation does not take place.
+  /// The error of an operation that does not take place.
   struct Refusal {
     let error: PersistenceError
-    /// How many bytes of a write reach the file all the same.
+    /// The number of bytes of a write that reach the file nevertheless.
     let appliedByteCount: Int
   }
 
-  /// Files and locks that are open, by the number of their handle, to be closed when the process "dies".
+  /// Open files and held locks, by the numbers of their handles, to be closed after a crash.
   private var openFiles: [Int: any WritableFile] = [:]
   private var heldLocks: [Int: any FileLock] = [:]
   private var lastHandle = 0
 
   private(set) var operations: [FileOperation] = []
-  /// Raised by each restart: handles of an earlier life are dead.
+  /// The number of restarts. Handles with a smaller number can no longer be used.
   private(set) var life = 0
   private(set) var hasCrashed = false
   var failures: [Int: PersistenceError] = [:]
   var crashPoint: Int?
   var bytesLeft: Int?
 
-  /// Counts an operation; returns why it must not take place, or nil where it may.
+  /// Counts an operation. Returns the error that it has to throw, or nil if it may take place.
   mutating func refusal(of operation: FileOperation, life: Int) -> Refusal? {
     guard !hasCrashed, life == self.life else { return Refusal(error: .crashed(operation), appliedByteCount: 0) }
     operations.append(operation)
@@ -42,7 +42,7 @@ struct FaultPlan: Sendable {
     return count > left ? Refusal(error: .fullDisk(path), appliedByteCount: left) : nil
   }
 
-  /// Ends the life of every handle. Returns what the system closes when a process dies.
+  /// Invalidates all handles. Returns the files and locks that the system closes when a process ends.
   mutating func restart() -> (files: [any WritableFile], locks: [any FileLock]) {
     let orphans = (Array(openFiles.values), Array(heldLocks.values))
     let (nextLife, handle) = (life + 1, lastHandle)
@@ -64,12 +64,12 @@ struct FaultPlan: Sendable {
     return lastHandle
   }
 
-  /// The file of a handle, to be closed; nil where a crash keeps it open or has closed it.
+  /// Returns the file of a handle, to be closed; nil if a crash has left it open or a restart has closed it.
   mutating func takeFile(_ handle: Int) -> (any WritableFile)? {
     hasCrashed ? nil : openFiles.removeValue(forKey: handle)
   }
 
-  /// The lock of a handle, to be released; nil where a crash keeps it or has released it.
+  /// Returns the lock of a handle, to be released; nil if a crash keeps it or a restart has released it.
   mutating func takeLock(_ handle: Int) -> (any FileLock)? {
     hasCrashed ? nil : heldLocks.removeValue(forKey: handle)
   }
@@ -84,7 +84,7 @@ extension PersistenceError {
     )
   }
 
-  /// What the system says when a disk is full.
+  /// Returns the error of the system for a full disk.
   static func fullDisk(_ path: String?) -> PersistenceError {
     PersistenceError(
       .fileWriteFailed,
@@ -93,56 +93,57 @@ extension PersistenceError {
     )
   }
 
-  /// ENOSPC, which is the same number on Linux and on Apple's systems.
+  /// ENOSPC, which has the same number on Linux and on Apple platforms.
   private static let noSpaceLeft: Int32 = 28
 }
 
 // MARK: FileOperation
 
-/// Something that was done to files through a ``FaultInjectingFileSystem``.
+/// An operation on files through a ``FaultInjectingFileSystem``.
 public enum FileOperation: Sendable, Hashable {
-  /// Asking what is at a path, or what an open file is now.
+  /// A request for the status of a path or of an open file, or for the contents of a folder.
   case status(path: String)
-  /// Asking where a path leads.
+  /// The resolution of the symbolic links in a path.
   case resolveSymbolicLinks(path: String)
-  /// Opening a file for reading.
+  /// The opening of a file for reading.
   case open(path: String)
-  /// Reading up to so many bytes of a file from an offset on.
+  /// A read of up to `count` bytes of a file, starting at `offset`.
   case read(path: String, offset: Int, count: Int)
-  /// Mapping a whole file into memory.
+  /// The mapping of a whole file into memory.
   case map(path: String)
-  /// Making a new file beside a path, or a folder at it.
+  /// The creation of a new file beside a path, or of a folder at the path.
   case createTemporaryFile(besidePath: String)
-  /// Appending so many bytes to a new file.
+  /// A write of `count` bytes at the end of a new file.
   case write(path: String, count: Int)
-  /// Opening a file for writing over parts of it.
+  /// The opening of a file to overwrite parts of it.
   case openForPatching(path: String)
-  /// Writing over so many bytes of a file from an offset on.
+  /// A write of `count` bytes over those of a file, starting at `offset`.
   case patch(path: String, offset: Int, count: Int)
-  /// Making a file shorter.
+  /// A cut of a file to a shorter length.
   case truncate(path: String, length: Int)
-  /// Waiting until a file's bytes are on the disk.
+  /// A flush: waiting until the bytes of a file are on the disk.
   case synchronize(path: String)
-  /// Closing a new file.
+  /// The closing of a new file.
   case close(path: String)
-  /// Giving a file another path, in the place of what stood there unless `exclusively` is set.
+  /// The renaming of a file. It replaces a file at the destination unless `exclusively` is true.
   case move(source: String, destination: String, exclusively: Bool)
-  /// Waiting until the names in the directory of a path are on the disk.
+  /// A flush of a directory: waiting until the names in the directory of a path are on the disk.
   case synchronizeDirectory(ofPath: String)
-  /// Removing a file or an empty folder.
+  /// The removal of a file or an empty folder.
   case remove(path: String)
-  /// Removing the temporary files beside a path whose writers have died.
+  /// The removal of the temporary files that ended processes have left beside a path.
   case removeAbandonedTemporaryFiles(besidePath: String)
-  /// Waiting for a file's lock, and taking it.
+  /// Waiting for the lock of a file, and taking it.
   case lock(path: String)
 }
 
 extension FileOperation {
-  /// The path that the operation is about; for a move, the new one.
+  /// The path of the operation. For a move, it is the destination.
   public var path: String {
     switch self {
     case .status(let path), .resolveSymbolicLinks(let path), .open(let path), .read(let path, _, _), .map(let path),
-      .createTemporaryFile(let path), .write(let path, _), .openForPatching(let path), .patch(let path, _, _), .truncate(let path, _),
+      .createTemporaryFile(let path), .write(let path, _), .openForPatching(let path), .patch(let path, _, _),
+      .truncate(let path, _),
       .synchronize(let path), .close(let path),
       .move(_, let path, _), .synchronizeDirectory(let path), .remove(let path),
       .removeAbandonedTemporaryFiles(let path), .lock(let path):
@@ -150,7 +151,7 @@ extension FileOperation {
     }
   }
 
-  /// Whether the operation leaves files and names as they are.
+  /// Whether the operation does not change files or names.
   public var isReading: Bool {
     switch self {
     case .status, .resolveSymbolicLinks, .open, .openForPatching, .read, .map, .lock: true
@@ -158,7 +159,7 @@ extension FileOperation {
     }
   }
 
-  /// How many bytes the operation would write.
+  /// The number of bytes that the operation would write.
   var writtenByteCount: Int {
     switch self {
     case .write(_, let count), .patch(_, _, let count): count

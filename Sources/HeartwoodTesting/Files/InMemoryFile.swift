@@ -3,7 +3,7 @@ import HeartwoodFoundation
 import HeartwoodStore
 import Synchronization
 
-/// One file of an in-memory file system, whatever its names are.
+/// A file of an in-memory file system, independent of its names.
 final class InMemoryFile: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -15,7 +15,8 @@ final class InMemoryFile: Sendable {
   private let number: UInt64
   private let clock: InMemoryClock
   private let state: Mutex<State>
-  /// One may pass at a time. Made with 0, since a semaphore must not go while it is below its first value.
+  /// The lock of the file. Its initial value is 0, because a semaphore must not be released while its value is less
+  /// than the initial one.
   private let gate = DispatchSemaphore(value: 0)
 
   init(number: UInt64, permissions: UInt32, clock: InMemoryClock) {
@@ -62,7 +63,7 @@ final class InMemoryFile: Sendable {
     }
   }
 
-  /// Writes over the bytes from `offset` on, which is at most the length, and adds those that go beyond the end.
+  /// Overwrites bytes from `offset` on, which is at most the length. The file grows if they go beyond its end.
   func patch(_ bytes: [UInt8], at offset: Int) {
     state.withLock { state in
       guard offset >= 0, offset <= state.bytes.count else { return }
@@ -78,7 +79,7 @@ final class InMemoryFile: Sendable {
     }
   }
 
-  /// Copies the bytes from `offset` on into `buffer` and returns how many there were.
+  /// Copies bytes from `offset` on into `buffer`, and returns their number.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     state.withLock { state in
       guard offset >= 0, offset < state.bytes.count else { return 0 }
@@ -103,7 +104,7 @@ final class InMemoryFile: Sendable {
   }
 }
 
-/// Gives every change a time of its own, which real clocks do not.
+/// Gives every change a different time, which real clocks do not.
 final class InMemoryClock: Sendable {
   private let time = Atomic<Int64>(0)
 
@@ -151,7 +152,7 @@ struct InMemoryWritableFile: WritableFile {
   }
 }
 
-/// A file of an in-memory file system that is written over.
+/// A file of an in-memory file system that is overwritten in parts.
 struct InMemoryPatchableFile: PatchableFile {
   let file: InMemoryFile
   let path: String
@@ -167,11 +168,11 @@ struct InMemoryPatchableFile: PatchableFile {
   func synchronize() throws(PersistenceError) {}
 }
 
-/// A lock on a file of an in-memory file system.
+/// A lock of a file in an in-memory file system.
 struct InMemoryFileLock: FileLock {
   private let file: InMemoryFile
 
-  /// Waits until nobody else has the lock.
+  /// Waits until the lock is free, and takes it.
   init(_ file: InMemoryFile) {
     self.file = file
     file.lock()

@@ -2,15 +2,15 @@ import HeartwoodFoundation
 public import HeartwoodStore
 import Synchronization
 
-/// Files that are kept in memory: for tests that save and load without touching a disk.
+/// A file system in memory, for tests that save and load without a disk.
 ///
 ///     let files = InMemoryFileSystem()
-///     files.setContents(Array("#D35CF030-…".utf8), ofFileAtPath: "/todo.csv")
+///     try files.setContents(Array("#D35CF030-…".utf8), ofFileAtPath: "/todo.csv")
 ///
-/// Folders need not be made: every file has those that its path names. Relative paths begin at the root. Locks wait as those of
-/// the system do, between threads. Everything else is as in the system's files: links are followed, a file that is open stays
-/// the same file when another takes its name, permissions are kept but not enforced, and every change of a file's bytes changes
-/// its ``FileIdentity``.
+/// Folders need not be created: the folders in the path of a file exist. Relative paths begin at the root. Locks wait
+/// like those of the system, but only between threads. Otherwise, files behave like those on a disk: symbolic links are
+/// followed, an open file stays the same file if another one takes its name, and each change of a file's bytes changes
+/// its ``FileIdentity``. Permissions are kept but not enforced.
 public final class InMemoryFileSystem: FileSystem {
   private struct State {
     var names = InMemoryNames()
@@ -21,29 +21,29 @@ public final class InMemoryFileSystem: FileSystem {
   private let state = Mutex(State())
   private let clock = InMemoryClock()
 
-  /// Makes a file system without files.
+  /// Creates a file system without files.
   public init() {}
 }
 
-// MARK: What a test does with it
+// MARK: For tests
 
 extension InMemoryFileSystem {
-  /// The paths of all files and links, sorted.
+  /// The paths of all files and symbolic links, sorted.
   public var paths: [String] { state.withLock { $0.names.paths } }
 
-  /// The bytes of the file at `path`, after following symbolic links, or nil where there is none.
+  /// Returns the bytes of the file at `path`, after following symbolic links; nil if there is none.
   public func contents(ofFileAtPath path: String) -> [UInt8]? {
     // try?: nil says that there is no such file.
     (try? state.withLock { state throws(PersistenceError) in try state.names.file(at: path) })?.bytes
   }
 
-  /// Writes a file in place, as an editor does: a file that stands there stays the same file and keeps its permissions.
+  /// Writes a file in place, as an editor does: an existing file stays the same file and keeps its permissions.
   ///
   /// - Parameters:
-  ///   - bytes: what the file has from now on.
-  ///   - path: where it is.
-  ///   - permissions: those of a new file.
-  /// - Throws: ``PersistenceError/Code/fileReadFailed`` where symbolic links lead in a circle.
+  ///   - bytes: the new contents of the file.
+  ///   - path: the path of the file.
+  ///   - permissions: the permission bits of a new file.
+  /// - Throws: ``PersistenceError/Code/fileReadFailed`` if symbolic links form a cycle.
   public func setContents(
     _ bytes: [UInt8],
     ofFileAtPath path: String,
@@ -57,32 +57,33 @@ extension InMemoryFileSystem {
     }
   }
 
-  /// Sets the permission bits of the file at `path`. They are told and kept, but not enforced.
+  /// Sets the permission bits of the file at `path`. They are kept and reported, but not enforced.
   ///
-  /// - Throws: ``PersistenceError/Code/fileNotFound``.
+  /// - Throws: ``PersistenceError/Code/fileNotFound`` if there is no file, and ``PersistenceError/Code/fileReadFailed``
+  ///   if there is a folder.
   public func setPermissions(_ permissions: UInt32, ofFileAtPath path: String) throws(PersistenceError) {
     try existingFile(at: path).setPermissions(permissions)
   }
 
-  /// Gives a file the permission bits of another one.
+  /// Gives a file the permission bits of another file. Does nothing if there is no other file.
   public func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
     if let permissions = try status(atPath: source)?.permissions {
       try setPermissions(permissions, ofFileAtPath: destination)
     }
   }
 
-  /// Makes a symbolic link, which may lead to nothing. It replaces what stood at `path`.
+  /// Creates a symbolic link, whose destination need not exist. It replaces a file or link at `path`.
   ///
   /// - Parameters:
-  ///   - path: where the link is.
-  ///   - destination: an absolute path, or one relative to the folder of the link.
+  ///   - path: the path of the link.
+  ///   - destination: an absolute path, or a path relative to the folder of the link.
   public func createSymbolicLink(atPath path: String, destination: String) throws(PersistenceError) {
     try state.withLock { state throws(PersistenceError) in
       state.names.set(.link(destination), at: try state.names.resolvedFolder(of: path))
     }
   }
 
-  /// Makes a folder refuse to gain or lose names, or lets it again.
+  /// Makes the creation, renaming and removal of files in a folder fail, or allows it again.
   public func setFolder(atPath path: String, isReadOnly: Bool) throws(PersistenceError) {
     try state.withLock { state throws(PersistenceError) in
       let folder = try state.names.resolved(path)
@@ -91,10 +92,10 @@ extension InMemoryFileSystem {
   }
 }
 
-// MARK: What stores do with it
+// MARK: For stores
 
 extension InMemoryFileSystem {
-  /// What is at a path.
+  /// Returns the status of the file or folder at a path; nil if there is none.
   public func status(atPath path: String) throws(PersistenceError) -> FileStatus? {
     try state.withLock { state throws(PersistenceError) in
       let resolved = try state.names.resolved(path)
@@ -103,25 +104,25 @@ extension InMemoryFileSystem {
     }
   }
 
-  /// A path with its symbolic links followed.
+  /// Returns a path with its symbolic links resolved.
   public func resolvingSymbolicLinks(inPath path: String) throws(PersistenceError) -> String {
     try state.withLock { state throws(PersistenceError) in try state.names.resolved(path) }
   }
 
-  /// Opens a file for reading; it stays the same file when another takes its name.
+  /// Opens a file for reading. It stays the same file if another one takes its name.
   public func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile {
     InMemoryReadableFile(file: try existingFile(at: path), path: path, owner: self)
   }
 
-  /// Opens a file for writing over parts of it.
+  /// Opens a file to overwrite parts of it.
   public func openFileForPatching(atPath path: String) throws(PersistenceError) -> (any PatchableFile)? {
     InMemoryPatchableFile(file: try existingFile(at: path), path: path)
   }
 
-  /// The name of a file, or nil where it has none any more.
+  /// Returns the path of a file; nil if it has been removed.
   func path(of file: InMemoryFile) -> String? { state.withLock { $0.names.path(of: file) } }
 
-  /// Makes an empty file with a name that nobody else has.
+  /// Creates an empty file with a unique name.
   public func createTemporaryFile(
     besidePath path: String,
     permissions: UInt32?
@@ -137,7 +138,7 @@ extension InMemoryFileSystem {
     }
   }
 
-  /// Removes what dead writers left beside a path.
+  /// Removes temporary files that no writer has open.
   public func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError) {
     try state.withLock { state throws(PersistenceError) in
       let (folder, name) = PathParts.split(try state.names.resolvedFolder(of: path))
@@ -152,7 +153,7 @@ extension InMemoryFileSystem {
     }
   }
 
-  /// Gives a file another name in one step.
+  /// Renames a file in one step.
   public func moveFile(
     atPath source: String,
     toPath destination: String,
@@ -178,10 +179,10 @@ extension InMemoryFileSystem {
     }
   }
 
-  /// Does nothing: names in memory are kept at once.
+  /// Does nothing: names in memory are never delayed.
   public func synchronizeDirectory(ofPath path: String) throws(PersistenceError) {}
 
-  /// Removes a file; it is no error if there is none.
+  /// Removes a file. It is not an error if there is none.
   public func removeFile(atPath path: String) throws(PersistenceError) {
     try state.withLock { state throws(PersistenceError) in
       let resolved = try state.names.resolvedFolder(of: path)
@@ -190,7 +191,7 @@ extension InMemoryFileSystem {
     }
   }
 
-  /// Waits for the lock of a file and takes it.
+  /// Waits for the lock of a file and takes it. Returns nil if there is no file.
   public func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)? {
     let file = try state.withLock { state throws(PersistenceError) in try state.names.file(at: path) }
     return file.map { InMemoryFileLock($0) }
@@ -218,7 +219,7 @@ extension InMemoryFileSystem {
 }
 
 extension FileStatus {
-  /// Folders are not kept, so they have no state that could change.
+  /// Folders are not stored, so their status never changes.
   fileprivate static let inMemoryFolder = FileStatus(
     identity: FileIdentity(device: 0, number: 0, size: 0, modificationSeconds: 0, modificationNanoseconds: 0),
     size: 0,
@@ -235,16 +236,16 @@ extension PersistenceError {
 
 // MARK: InMemoryNames
 
-/// The names in an in-memory file system: which file or link stands at which path.
+/// The names in an in-memory file system, with the files and links.
 struct InMemoryNames: Sendable {
   enum Entry: Sendable {
     case file(InMemoryFile)
     case link(String)
   }
 
-  /// As many links as a system follows.
+  /// The number of links that systems follow.
   private static let linkLimit = 40
-  /// By absolute path, without empty components, `.` or `..`.
+  /// The entries by absolute path, without empty components, `.` and `..`.
   private var entries: [String: Entry] = [:]
 
   var paths: [String] { entries.keys.sorted() }
@@ -259,26 +260,26 @@ struct InMemoryNames: Sendable {
     entries[path] = nil
   }
 
-  /// Whether `path` is a folder of some file, or the root.
+  /// Returns whether `path` is the folder of a file, or the root.
   func hasFolder(_ path: String) -> Bool {
     let prefix = path.hasSuffix("/") ? path : path + "/"
     return path == "/" || entries.keys.contains { $0.hasPrefix(prefix) }
   }
 
-  /// The file at `path`, after following links.
+  /// Returns the file at `path`, after following links.
   func file(at path: String) throws(PersistenceError) -> InMemoryFile? {
     guard case .file(let file) = entries[try resolved(path)] else { return nil }
     return file
   }
 
-  /// The path of `file`, or nil where it has none.
+  /// Returns the path of `file`; nil if it has been removed.
   func path(of file: InMemoryFile) -> String? {
     paths.first { path in
       if case .file(let other) = entries[path] { other === file } else { false }
     }
   }
 
-  /// `path` as an absolute path, with every link followed.
+  /// Returns `path` as an absolute path, with all links resolved.
   func resolved(_ path: String) throws(PersistenceError) -> String {
     var pending = Array(path.split(separator: "/").reversed())
     var resolved: [Substring] = []
@@ -301,7 +302,7 @@ struct InMemoryNames: Sendable {
     return Self.path(resolved)
   }
 
-  /// `path` with every link followed but a last one.
+  /// Returns `path` with all links resolved except a link at its end.
   func resolvedFolder(of path: String) throws(PersistenceError) -> String {
     let (folder, name) = PathParts.split(path)
     return PathParts.join(try resolved(folder), name)

@@ -1,7 +1,7 @@
 package import HeartwoodFoundation
 import HeartwoodStore
 
-/// A folder for the files of one test, which goes with it.
+/// A temporary folder for the files of one test, which is removed when the object is released.
 package final class ScratchFolder: Sendable {
   package let url: URL
 
@@ -16,7 +16,7 @@ package final class ScratchFolder: Sendable {
 
   package func path(_ name: String) -> String { url.appending(path: name).path }
 
-  /// Writes `text` to the file at `path` in the folder, and makes the folders on the way.
+  /// Writes `text` to the file at `path` in the folder. Missing folders are created.
   @discardableResult
   package func write(_ text: String, to path: String) throws -> URL {
     try write(Data(text.utf8), to: path)
@@ -30,12 +30,12 @@ package final class ScratchFolder: Sendable {
     return file
   }
 
-  /// The names of all files in it.
+  /// Returns the names of everything in the folder, sorted.
   package func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
   }
 
-  /// The bytes of the files that lie in it themselves, by their names.
+  /// Returns the bytes of the regular files directly in the folder, by name.
   package func files() throws -> [String: Data] {
     var files: [String: Data] = [:]
     for name in try names() {

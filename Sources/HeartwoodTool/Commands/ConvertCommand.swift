@@ -7,25 +7,26 @@ import HeartwoodStore
 struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
-    abstract: "Writes all that a store keeps as a store of another type or at another place.",
+    abstract: "Converts a store to another type, or copies it to another place.",
     discussion: """
-      The identifier of the store and its metadata stay the same, and so do the references of its records, but in an SQLite \
-      store, which numbers them, and its history where the other type keeps one; a note says what is left out or numbered. What the \
-      other type cannot hold is refused before anything is written, and a failure leaves an old file as it was. The new store is of \
-      the model with which the old one was read, also where that was made of its records.
+      The identifier of the store and its metadata stay the same. So do the references of its records, except in an SQLite \
+      store, which numbers its records, and its history, if the other type keeps one. A note says what is left out or \
+      numbered. What the other type cannot hold is refused before anything is written, and after an error an existing file \
+      is unchanged. The new store has the model with which the old one was read, even if that was made of its records.
 
-      With --keep-references the way through a store that numbers its records loses no reference: each record has it in an attribute (a UUID, a \
-      string or an integer), and the way back with the same option takes it from there. Records that would be called alike, or whose attribute \
-      has another value already, are an error.
+      With --keep-references, references survive a conversion to a store that numbers its records and back: each record \
+      keeps its reference in an attribute (a UUID, a string or an integer), and the conversion back with the same option \
+      takes it from there. It is an error if two records would have the same reference, or if the attribute of a record \
+      has another value already.
 
-      SQLite files keep one owner for each record of a to-many relationship without an inverse; records that have several are refused. With \
-      --add-inverses such a relationship gets an inverse in the model of the new store, and its records keep all their owners; notes name what was \
-      added.
+      An SQLite file keeps only one owner for each record in a to-many relationship without an inverse; records that have \
+      several are refused. With --add-inverses, such a relationship gets an inverse in the model of the new store, and its \
+      records keep all their owners; notes name the added relationships.
 
-      A damaged file is refused. With --salvage everything in it that is sound is written, and all that is not is reported on standard error: \
-      records and values that cannot be read, links to records that are not there, and parts of the file of which nothing is left. Nothing is \
-      made up, the source is never written, and the status is 1 if anything was wrong. The report shows up to \(SalvageText.mostLines) losses; \
-      --report writes all of them as JSON.
+      A damaged file is refused. With --salvage, everything in it that is sound is written, and everything else is \
+      reported on standard error: records and values that cannot be read, links to missing records, and parts of the file \
+      that are lost completely. No values are made up, the source is never changed, and the status is 1 if anything was \
+      wrong. The report shows up to \(SalvageText.mostLines) losses; --report writes all of them as JSON.
 
       EXAMPLE
         heartwood convert todo.csv todo.heartwood --verify
@@ -35,11 +36,11 @@ struct ConvertCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The store to read: a file, or the URL of a store that is no file.", completion: .file())
+  @Argument(help: "The store to read: a file, or the URL of a store that is not a file.", completion: .file())
   var source: String
 
   @Argument(
-    help: "The store to write. The extension of a file, or the scheme of a URL, tells the type.",
+    help: "The store to write. The extension of a file, or the scheme of a URL, determines the type.",
     completion: .file()
   )
   var destination: String
@@ -47,10 +48,10 @@ struct ConvertCommand: ParsableCommand {
   @Option(help: ModelLocator.help, completion: .file())
   var model: String?
 
-  @Option(help: ArgumentHelp("The type of the source, where its name and content do not tell.", valueName: "type"))
+  @Option(help: ArgumentHelp("The type of the source, if its name and content do not show it.", valueName: "type"))
   var from: String?
 
-  @Option(help: ArgumentHelp("The type of the destination, where its extension does not tell.", valueName: "type"))
+  @Option(help: ArgumentHelp("The type of the destination, if its extension does not show it.", valueName: "type"))
   var to: String?
 
   @Option(
@@ -61,10 +62,10 @@ struct ConvertCommand: ParsableCommand {
   )
   var keepReferences: String?
 
-  @Flag(help: "Give each to-many relationship without an inverse one, in the model of the new store.")
+  @Flag(help: "Add an inverse to each to-many relationship without one, in the model of the new store.")
   var addInverses = false
 
-  @Flag(help: "Replace the destination where it exists.")
+  @Flag(help: "Replace the destination if it exists.")
   var force = false
 
   @Flag(help: "Read the destination back and compare every record with the source.")
@@ -86,17 +87,17 @@ struct ConvertCommand: ParsableCommand {
     try TypeName.check(from, "--from")
     try TypeName.check(to, "--to")
     guard destination != "-" else {
-      throw ValidationError("“-” is no name of a file. heartwood dump writes records to standard output.")
+      throw ValidationError("“-” is not a file name. heartwood dump writes records to standard output.")
     }
     if keepReferences != nil, salvage {
-      throw ValidationError("--salvage makes nothing up: keep the references when the rescued store is converted.")
+      throw ValidationError("--salvage cannot keep references: convert the rescued store with --keep-references.")
     }
     if addInverses, verify || salvage || keepReferences != nil {
       throw ValidationError(
-        "--add-inverses makes a store of another model: do without --verify, and give --salvage and --keep-references to a conversion before it."
+        "--add-inverses makes a store with another model: leave out --verify, and use --salvage and --keep-references in a conversion before it."
       )
     }
-    guard report == nil || salvage else { throw ValidationError("--report goes with --salvage.") }
+    guard report == nil || salvage else { throw ValidationError("--report requires --salvage.") }
     guard report == nil || (report != source && report != destination) else {
       throw ValidationError("The report needs a file of its own.")
     }
@@ -119,7 +120,7 @@ struct ConvertCommand: ParsableCommand {
     if let losses = result.salvage { try tell(losses) }
   }
 
-  /// What was salvaged, and what was not; the status says whether anything was wrong.
+  /// Reports what was salvaged and what was lost. The exit status is 1 if anything was lost.
   private func tell(_ losses: SalvageReport) throws {
     if let report { try SalvageText.write(losses, to: report) }
     guard !losses.isComplete else { return }
@@ -139,7 +140,7 @@ struct ConvertCommand: ParsableCommand {
     )
   }
 
-  /// What the new store has not as the old one has it.
+  /// Returns notes about what differs in the new store.
   private func notes(_ result: Conversion.Result) -> [String] {
     let count = Quantity.text(result.lostTransactionCount, "transaction")
     let foreignCount = Quantity.text(result.foreignTransactionCount, "transaction")
@@ -148,13 +149,13 @@ struct ConvertCommand: ParsableCommand {
     }
       + [
         result.model.isInferred && result.addedInverses.isEmpty
-          ? "It is of the model that was made of the records: another one does not open it. --model makes one of yours."
+          ? "It has the model that was made of the records: another one does not open it. With --model, it has yours."
           : nil,
         result.lostTransactionCount > 0
-          ? "\(result.addedInverses.isEmpty ? "The type keeps no history" : "A history is of one model"); \(count) left out."
+          ? "\(result.addedInverses.isEmpty ? "The type keeps no history" : "A history belongs to one model"); \(count) left out."
           : nil,
         result.foreignTransactionCount > 0
-          ? "The history is of a form that is not known; \(foreignCount) left out." : nil,
+          ? "The history has an unknown form; \(foreignCount) left out." : nil,
         result.hasRenamedRecords && keepReferences == nil ? DestinationNotes.renamedRecords(of: source) : nil,
         result.lacksModel ? DestinationNotes.lackingModel(of: source) : nil,
       ].compactMap(\.self)

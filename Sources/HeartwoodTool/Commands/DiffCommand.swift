@@ -4,21 +4,21 @@ import HeartwoodStore
 struct DiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
-    abstract: "Compares what two stores of any type keep, record by record.",
+    abstract: "Compares two stores of any type, record by record.",
     discussion: """
       A line that begins with - is only in the first store, one with + only in the second, and one with ~ is in both with \
-      other values, which follow as JSON, as heartwood dump has them: the first store's, an arrow, the second's. The order of \
-      the records does not count.
+      other values, which follow as JSON in the form of heartwood dump: the value in the first store, an arrow, and the \
+      value in the second. The order of the records is not compared.
 
-      Records are the same that have the same reference. With --match value, those are that have the same attributes, and \
-      relationships to the same records; with --match and names of attributes, those that have the same values there. Then \
-      neither references nor the identifiers of the stores count.
+      By default, records with the same reference are compared. With --match value, records match if they have the same \
+      attributes, and relationships to the same records. With --match and names of attributes, records match if they have \
+      the same values of these attributes. In both cases, references and the identifiers of the stores are not compared.
 
-      With --json each difference is an object on a line of its own, with the member change (removed, added, changed, \
-      identifier, metadata, entity, property) and, where they tell something, entity, id (of a record), key (of the metadata), \
-      values (of a record, the metadata or the identifier), property, records (how many), and onlyIn (first or second).
+      With --json, each difference is an object on a line of its own, with the member change (removed, added, changed, \
+      identifier, metadata, entity, property) and, if they apply, entity, id (of a record), key (of the metadata), values \
+      (of a record, the metadata or the identifier), property, records (their number), and onlyIn (first or second).
 
-      The status is 0 where nothing differs, else 1.
+      The status is 0 if nothing differs, and 1 otherwise.
 
       EXAMPLE
         heartwood diff todo.csv todo.heartwood
@@ -26,7 +26,7 @@ struct DiffCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The first store: a file, or the URL of a store that is no file.", completion: .file())
+  @Argument(help: "The first store: a file, or the URL of a store that is not a file.", completion: .file())
   var first: String
 
   @Argument(help: "The second store, likewise.", completion: .file())
@@ -36,24 +36,24 @@ struct DiffCommand: ParsableCommand {
   var model: String?
 
   @Option(
-    help: "The model of the second store; without it, the one that it holds or lies beside it, or the first's.",
+    help: "The model of the second store. By default, the one in it or beside it, or that of the first store.",
     completion: .file()
   )
   var secondModel: String?
 
-  @Option(help: "The type of the first store, where its name and content do not tell; see heartwood types.")
+  @Option(help: "The type of the first store, if its name and content do not show it; see heartwood types.")
   var type: String?
 
   @Option(help: "The type of the second store.")
   var secondType: String?
 
-  @Option(help: ArgumentHelp("What tells which records are the same.", valueName: "reference|value|attribute,…"))
+  @Option(help: ArgumentHelp("How records of the two stores are matched.", valueName: "reference|value|attribute,…"))
   var match = RecordMatchRule.reference
 
   @Flag(help: "Print each difference as a JSON object.")
   var json = false
 
-  @Flag(help: "Print nothing: the status tells.")
+  @Flag(help: "Print nothing. The status is 1 if something differs.")
   var quiet = false
 
   func validate() throws {
@@ -81,7 +81,7 @@ struct DiffCommand: ParsableCommand {
   }
 
   private static let referencesDiffer = """
-    No record has the same reference in both stores, as where one was converted to a type that has references of its own. Compare \
+    No record has the same reference in both stores, as after a conversion to a type that has references of its own. Compare \
     the records by their values with --match value.
     """
 
@@ -99,7 +99,7 @@ struct DiffCommand: ParsableCommand {
   }
 }
 
-/// What the user says about which records are the same.
+/// The rule by which records of two stores are matched.
 struct RecordMatchRule: ExpressibleByArgument {
   static let reference = RecordMatchRule(matching: .reference)
 

@@ -4,37 +4,44 @@ import HeartwoodFormats
 import HeartwoodRecordText
 import HeartwoodStore
 
-/// Writes unless it is a dry run, as `migrate`, `convert` and `generate` do: a script that forgot to ask for writing would do nothing and end well.
-/// What was written by mistake is undone by the backup that is always made.
+/// The `edit` command.
+///
+/// Like `migrate`, `convert` and `generate`, it writes unless `--dry-run` is given: a script that omitted an option for
+/// writing would do nothing and succeed. A backup is made by default, with which an edit can be undone.
 struct EditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit",
     abstract: "Changes, adds or deletes records of a store of any type.",
     discussion: """
-      --set changes the records that --where or --id names, --insert adds one record, and --delete deletes those that are named, with all that \
-      their delete rules ask for. All is one save: it is done as a whole, or not at all.
+      --set changes the records that --where or --id names, --insert adds one record, and --delete deletes the named \
+      records, with the effects of their delete rules. Everything is one save: it is done completely or not at all.
 
-      A VALUE is written as heartwood dump prints it, but text needs no quotation marks: a number, true or false, ISO 8601 for dates \
-      (2026-01-31, 2026-01-31T18:00:00Z), a UUID, a URI, base64 for binary data, and null for no value. A value that begins with a quotation mark is \
-      a JSON string, so that "null" is the text. A part of a composite attribute is written with a dot, address.city.
+      A VALUE is written as heartwood dump prints it, but text needs no quotation marks: a number, true or false, ISO 8601 \
+      for dates (2026-01-31, 2026-01-31T18:00:00Z), a UUID, a URI, base64 for binary data, and null for no value. A value \
+      that begins with a quotation mark is a JSON string, so that "null" is a text. A part of a composite attribute is \
+      written with a dot, address.city.
 
-      A RECORD at the other end of a relationship is written as its reference, $id in a dump; as {"$entity":"Book","$id":"7"} if entities call \
-      their records alike; as its URI, x-coredata://…; or as a predicate in parentheses that finds just one, (name == "Home"). Several are a list \
-      in brackets, [7,8,(name == "Home")], which --set puts in the place of those that there are; --add and --remove change some of them.
+      A RECORD at the other end of a relationship is written as its reference, $id in a dump; as \
+      {"$entity":"Book","$id":"7"} if records of several entities have the same reference; as its URI, x-coredata://…; or \
+      as a predicate in parentheses that finds exactly one record, (name == "Home"). Several records are a list in \
+      brackets, [7,8,(name == "Home")]. With --set, it replaces the existing ones; --add and --remove change some of them.
 
-      What is saved keeps to the model: types, ranges, lengths, patterns, required values, uniqueness and delete rules. What does not is an error \
-      that names the records, the properties and the rules. A store that keeps a history notes the change there.
+      An edit must meet the rules of the model: types, ranges, lengths, patterns, required values, uniqueness and delete \
+      rules. Otherwise, the error names the records, the properties and the rules. A store with a history records the \
+      change in it.
 
-      With --dry-run nothing is written: the change is made in a copy, under all the same rules, and printed. Without it, a copy of the store with \
-      the files that belong to it is made beside it first, STORE.backup, or STORE.2.backup if there is one; --restore puts it back. A line that begins \
-      with + is a new record, one with - is deleted, and one with ~ is changed, with its values before and after below it, as JSON.
+      With --dry-run, nothing is written: the change is made in a copy, with the same rules, and printed. Without it, a \
+      copy of the store and its files is made beside it first, STORE.backup, or STORE.2.backup if there is one; --restore \
+      puts it back. A line that begins with + is a new record, one with - is deleted, and one with ~ is changed, followed \
+      by its values before and after, as JSON.
 
-      A file that Core Data mirrors to CloudKit is changed with --allow-mirrored alone. Its history then has the change, and the app sends it \
-      to CloudKit, and so to all devices of the user, when it is next opened. Close the app before.
+      A file that Core Data mirrors to CloudKit is changed only with --allow-mirrored. The change is then in its history, \
+      and the app sends it to CloudKit, and so to all devices of the user, when it is next opened. Close the app before.
 
-      With --json it prints one object with the members written, backup (a path, or null), inserted, updated, deleted, entities (objects with name \
-      and the same three), changes (the first, objects with change: added, changed or removed; entity, id and values) and hasMoreChanges. If no record \
-      is found, or all are so already, nothing is written and the status is 0.
+      With --json, it prints one object with the members written, backup (a path, or null), inserted, updated, deleted, \
+      entities (objects with name and the same three counts), changes (the first changes, objects with change: added, \
+      changed or removed; entity, id and values) and hasMoreChanges. If no record is found, or all have the values \
+      already, nothing is written and the status is 0.
 
       EXAMPLE
         heartwood edit todo.csv --where 'sortOrder > 3' --set done=true --dry-run
@@ -46,7 +53,7 @@ struct EditCommand: ParsableCommand {
 
   @OptionGroup var arguments: StoreArguments
 
-  @Option(help: "The entity, whose subentities' records are found too. It can be left out if there is only one.")
+  @Option(help: "The entity. Records of its subentities are found, too. It can be left out if there is only one.")
   var entity: String?
 
   @Option(
@@ -58,25 +65,25 @@ struct EditCommand: ParsableCommand {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A record to change or delete, as often as there are some.", valueName: "record")
+    help: ArgumentHelp("A record to change or delete. It may be given several times.", valueName: "record")
   )
   var id: [String] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("The value that a property gets, as often as there are some.", valueName: "key=value")
+    help: ArgumentHelp("The new value of a property. It may be given several times.", valueName: "key=value")
   )
   var set: [String] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A record that a to-many relationship gets besides.", valueName: "key=record")
+    help: ArgumentHelp("A record to add to a to-many relationship.", valueName: "key=record")
   )
   var add: [String] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A record that a to-many relationship loses.", valueName: "key=record")
+    help: ArgumentHelp("A record to remove from a to-many relationship.", valueName: "key=record")
   )
   var remove: [String] = []
 
@@ -86,14 +93,14 @@ struct EditCommand: ParsableCommand {
   @Flag(help: "Delete the records.")
   var delete = false
 
-  @Flag(help: "Tell what would be changed, and write nothing.")
+  @Flag(help: "Print what would be changed, and write nothing.")
   var dryRun = false
 
   @Flag(help: "Make no copy of the store before it is changed.")
   var noBackup = false
 
   @Option(
-    help: ArgumentHelp("Put a backup in the place of the store, after another backup of that.", valueName: "backup"),
+    help: ArgumentHelp("Replace the store by a backup. The replaced store is backed up first.", valueName: "backup"),
     completion: .file()
   )
   var restore: String?
@@ -101,7 +108,7 @@ struct EditCommand: ParsableCommand {
   @Flag(help: "Change a file that Core Data mirrors to CloudKit: the app will send the change there.")
   var allowMirrored = false
 
-  @Option(help: "Who makes the change, for a store that keeps a history.")
+  @Option(help: "The author of the change, for a store with a history.")
   var author: String?
 
   @Option(help: ArgumentHelp("How many changed records to print.", valueName: "count"))
@@ -122,7 +129,7 @@ struct EditCommand: ParsableCommand {
   private func checkRestoring() throws {
     let others = [entity, predicate, author].contains { $0 != nil } || insert || delete || dryRun || allowMirrored
     if others || !(id + set + add + remove).isEmpty {
-      throw ValidationError("--restore puts a whole file back: give it without options that name or change records.")
+      throw ValidationError("--restore replaces the whole file: give it without options that name or change records.")
     }
   }
 
@@ -130,8 +137,10 @@ struct EditCommand: ParsableCommand {
     let assignments =
       try set.map { try EditAssignment($0, .set) } + add.map { try EditAssignment($0, .add) }
       + remove.map { try EditAssignment($0, .remove) }
-    if insert, delete { throw ValidationError("Either --insert or --delete: each is an edit of its own.") }
-    if delete, !assignments.isEmpty { throw ValidationError("--delete leaves no values: leave out the others.") }
+    if insert, delete { throw ValidationError("Give either --insert or --delete: each is an edit of its own.") }
+    if delete, !assignments.isEmpty {
+      throw ValidationError("--delete leaves no values: leave out --set, --add and --remove.")
+    }
     if !insert, !delete, assignments.isEmpty {
       throw ValidationError("Say what to do: --set with --where or --id, --insert, --delete, or --restore.")
     }
@@ -146,7 +155,7 @@ struct EditCommand: ParsableCommand {
   }
 
   private func checkSelection() throws {
-    if predicate != nil, !id.isEmpty { throw ValidationError("Either --where or --id says which records.") }
+    if predicate != nil, !id.isEmpty { throw ValidationError("Give either --where or --id.") }
     let hasSelection = predicate != nil || !id.isEmpty
     if insert, hasSelection { throw ValidationError("--insert adds a record: leave out --where and --id.") }
     if !insert, !hasSelection {

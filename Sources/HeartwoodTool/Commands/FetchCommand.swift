@@ -8,14 +8,15 @@ struct FetchCommand: ParsableCommand {
     commandName: "fetch",
     abstract: "Prints the records of an entity that meet a condition, or values made of them.",
     discussion: """
-      Conditions and expressions are written as NSPredicate has them: done == NO AND memo CONTAINS[cd] "milk", ANY tags.name \
-      IN {"a", "b"}, count(distinct(list)), sum(price * 2). Key paths go through relationships: list.name.
+      Conditions and expressions have the syntax of NSPredicate: done == NO AND memo CONTAINS[cd] "milk", ANY tags.name IN \
+      {"a", "b"}, count(distinct(list)), sum(price * 2). Key paths may go through relationships: list.name.
 
-      Without --select whole records are printed, as heartwood dump does. With it, or with --distinct, each record is a row of values; \
-      with --group-by, or where --select has aggregates (sum, count, min, max, average, median, mode, stddev), each group is. A column \
-      is called as it is written, or by what stands behind AS; --sort and --having name columns, --having as $name.
+      Without --select, whole records are printed, in the form of heartwood dump. With --select or --distinct, each record \
+      is a row of values. With --group-by, or if --select contains aggregates (sum, count, min, max, average, median, \
+      mode, stddev), each group is a row. The name of a column is its expression, or the name after AS; --sort and \
+      --having name columns, --having as $name.
 
-      As json, each line is an object. As csv, there is a header. As table, columns are aligned, and cut to the width of a \
+      As json, each line is an object. As csv, there is a header. As table, columns are aligned, and shortened to fit the \
       terminal; records of several entities are in several tables, in their order.
 
       EXAMPLE
@@ -30,7 +31,7 @@ struct FetchCommand: ParsableCommand {
 
   @OptionGroup var arguments: StoreArguments
 
-  @Argument(help: "The entity, whose subentities' records are fetched too.")
+  @Argument(help: "The entity. Records of its subentities are fetched, too.")
   var entity: String
 
   @Option(
@@ -42,16 +43,16 @@ struct FetchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "By what to sort, each key with :asc or :desc and, for text, :c, :cd or :l (as people sort) behind it.",
+      "The sort keys, each followed by :asc or :desc and, for text, :c, :cd or :l (localized).",
       valueName: "key[:desc],…"
     )
   )
   var sort: String?
 
-  @Option(parsing: .unconditional, help: "How many to print at most.")
+  @Option(parsing: .unconditional, help: "The maximum number of results.")
   var limit: Int?
 
-  @Option(parsing: .unconditional, help: "How many of the first to leave out.")
+  @Option(parsing: .unconditional, help: "The number of results to skip.")
   var offset = 0
 
   @Option(
@@ -62,32 +63,32 @@ struct FetchCommand: ParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("What the records of one row have in common.", valueName: "a,b,…")
+    help: ArgumentHelp("The values that records of a row have in common.", valueName: "a,b,…")
   )
   var groupBy: String?
 
   @Option(parsing: .unconditional, help: ArgumentHelp("Which groups to print.", valueName: "predicate"))
   var having: String?
 
-  @Flag(help: "Print rows that are the same but once; without --select, rows of all attributes.")
+  @Flag(help: "Print equal rows only once; without --select, rows of all attributes.")
   var distinct = false
 
-  @Flag(help: "Print only how many there are.")
+  @Flag(help: "Print only the number of results.")
   var count = false
 
   @Flag(help: "Print how the records are found, and not the records.")
   var explain = false
 
-  @Option(help: "The form of the output.")
+  @Option(help: "The format of the output.")
   var format = Format.json
 
   func validate() throws {
     if limit ?? 0 < 0 || offset < 0 { throw ValidationError("--limit and --offset must not be negative.") }
     if having != nil, groupBy == nil, select == nil {
-      throw ValidationError("--having chooses among groups: give --group-by or --select with it.")
+      throw ValidationError("--having is a condition for groups: give --group-by or --select with it.")
     }
     if explain, count {
-      throw ValidationError("--explain prints no records, and so no number of them: leave --count out.")
+      throw ValidationError("--explain fetches no records, so it cannot count them: leave out --count.")
     }
     _ = try request()
   }
@@ -111,14 +112,14 @@ struct FetchCommand: ParsableCommand {
     request.sortDescriptors =
       try sort.map { try ExpressionList.parts(of: $0).map(FetchSortDescriptor.init(argument:)) } ?? []
     request.propertiesToFetch = try read(select, "--select", namedColumns) ?? []
-    // Without --select these are the columns.
+    // Without --select, these are the columns.
     request.propertiesToGroupBy = try read(groupBy, "--group-by", select == nil ? namedColumns : columns) ?? []
     request.havingPredicate = try read(having, "--having") { try FetchPredicate(format: $0) }
     request.returnsDistinctResults = distinct
     return request
   }
 
-  /// What `text` says, or a mistake that names the option.
+  /// Parses an option. An error names the option.
   private func read<Value>(_ text: String?, _ option: String, _ parse: (String) throws -> Value) throws -> Value? {
     do {
       return try text.map(parse)
@@ -152,17 +153,17 @@ struct FetchCommand: ParsableCommand {
     }
   }
 
-  /// The one table, for a form that holds records of one entity only.
+  /// Returns the only table, for a format that holds records of one entity.
   private func only(_ tables: [NodeTable]) throws -> NodeTable {
     if let table = tables.first, tables.count == 1 { return table }
     throw ToolError(
-      "The records are of several entities, which the form csv has no place for. Choose columns with --select, or another form."
+      "The records are of several entities, which the format csv cannot represent. Choose columns with --select, or another format."
     )
   }
 }
 
 extension FetchSortDescriptor {
-  /// `key`, `key:desc`, `key:desc:cd`: what is known stands behind colons.
+  /// Parses `key`, `key:desc` or `key:desc:cd`. Known words after colons are not part of the key.
   fileprivate init(argument: String) throws {
     self.init(argument)
     var hasOrder = false
@@ -177,11 +178,11 @@ extension FetchSortDescriptor {
         try Self.set(&hasComparison, argument)
         comparison =
           ending == "l" ? .localizedStandard : ending == "c" ? .caseInsensitive : .caseAndDiacriticInsensitive
-      // A colon may be that of a function.
+      // The colon may belong to a function.
       case _ where ending.contains(where: { !$0.isLetter }): return
       default:
         throw ValidationError(
-          "--sort: “\(ending)” stands behind a key, and is none of asc and desc nor, for text, of c, cd and l."
+          "--sort: “\(ending)” follows a key, and is none of asc, desc and, for text, c, cd and l."
         )
       }
       keyPath = String(keyPath[..<colon])
@@ -192,14 +193,16 @@ extension FetchSortDescriptor {
   }
 
   private static func set(_ isSaid: inout Bool, _ argument: String) throws {
-    guard !isSaid else { throw ValidationError("--sort: “\(argument)” says twice how to sort. Leave out one of them.") }
+    guard !isSaid else {
+      throw ValidationError("--sort: “\(argument)” has two orders or two comparisons. Leave out one of them.")
+    }
     isSaid = true
   }
 }
 
-/// Expressions with commas between them.
+/// Expressions that are separated by commas.
 enum ExpressionList {
-  /// The expressions, without the blanks around each. A comma in brackets or quotation marks is part of one.
+  /// Returns the expressions without surrounding spaces. Commas within brackets or quotation marks do not separate.
   static func parts(of text: String) -> [String] {
     var parts = [""]
     var depth = 0
@@ -237,11 +240,11 @@ struct DumpCommand: ParsableCommand {
     commandName: "dump",
     abstract: "Prints the records of a store.",
     discussion: """
-      As json, each line is an object: $entity, $id (the reference), the attributes and then the relationships in the order of \
-      the model. A relationship is a reference or a list of them; one to a record of another entity than the relationship's, such \
-      as of a subentity, is an object with $entity and $id, in the other forms too. Dates are ISO 8601 in UTC, binary data is \
-      base64, decimal numbers are strings, nil is null. As csv, there is a header and a line for each record of one entity. As \
-      table, columns are aligned, and cut to the width of a terminal.
+      As json, each line is an object: $entity, $id (the reference), the attributes and then the relationships in the \
+      order of the model. A relationship is a reference or a list of references. If a record belongs to another entity \
+      than the relationship's destination, such as a subentity, it is an object with $entity and $id, in the other formats \
+      too. Dates are ISO 8601 in UTC, binary data is base64, decimal numbers are strings, nil is null. As csv, there is a \
+      header and a line for each record of one entity. As table, columns are aligned, and shortened to fit the terminal.
 
       EXAMPLE
         heartwood dump todo.csv --entity ToDo --format table
@@ -257,7 +260,7 @@ struct DumpCommand: ParsableCommand {
   @Option(help: "Print only the records of this entity, without those of its subentities.")
   var entity: String?
 
-  @Option(help: "The form of the output.")
+  @Option(help: "The format of the output.")
   var format = Format.json
 
   func run() throws {

@@ -8,22 +8,23 @@ import HeartwoodGeneration
 struct GenerateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "generate",
-    abstract: "Makes Swift classes of the entities of a model.",
+    abstract: "Generates Swift classes for the entities of a model.",
     discussion: """
-      For each entity there is a machine file, _ToDo.swift, which is overwritten, and a human file, ToDo.swift, which is made once and \
-      then yours. One more file has the model itself and the list of its classes. With --machine-only there is one class for each \
-      entity and no human file.
+      Each entity gets a machine file, _ToDo.swift, which is overwritten by each run, and a human file, ToDo.swift, which \
+      is made once and then yours to edit. One more file contains the model itself and the list of its classes. With \
+      --machine-only, there is one class for each entity and no human file.
 
-      An attribute whose user info has swiftType gets that type: an enumeration with raw values that is an AttributeValue, or a \
-      CodableAttributeValue. One with a value transformer gets the transformedType of its user info.
+      An attribute with swiftType in its user info gets that type: an enumeration with raw values that is an \
+      AttributeValue, or a CodableAttributeValue. An attribute with a value transformer gets the type in transformedType \
+      of its user info.
 
-      A template is a text in a small part of the Mustache language; --print-templates shows those that are used without one.
+      Templates use a small part of the Mustache language; --print-templates prints the default ones.
 
-      A file that is overwritten begins with a line that says so; another one in its place is never replaced. A class that \
-      --machine-only has made gives way to a human file.
+      A file that is overwritten begins with a line that says so; other files of the same name are never replaced. A class \
+      that --machine-only has made is replaced by a human file.
 
-      Each line that is printed begins with made, updated, kept (a human file), or orphaned: a file that an earlier run made of an \
-      entity that is gone. Files that would be the same are not touched.
+      Each printed line begins with made, updated, kept (a human file), or orphaned: a file that an earlier run has made \
+      for an entity that no longer exists. Files that would not change are not written.
 
       EXAMPLE
         heartwood generate ToDo.xcdatamodeld --output Sources/ToDo/Model
@@ -45,7 +46,7 @@ struct GenerateCommand: ParsableCommand {
   @Argument(help: "The model, or a store that holds one.", completion: .file())
   var model: String?
 
-  @Option(help: "The version of the model in a bundle; without it, the current one.")
+  @Option(help: "The version of the model in a bundle. By default, the current one.")
   var modelVersion: String?
 
   @Option(help: "The folder for the files.", completion: .directory)
@@ -53,7 +54,7 @@ struct GenerateCommand: ParsableCommand {
 
   @Option(
     help:
-      "One file for all classes, in the place of a folder: for programs that build, which must know the names of files."
+      "One file for all classes, in place of a folder: for build tools, which must know the names of files."
   )
   var outputFile: String?
 
@@ -62,7 +63,7 @@ struct GenerateCommand: ParsableCommand {
 
   @Option(
     help:
-      "Who may use the classes: internal, package or public. With package the target's own imports need a level of access, or the feature InternalImportsByDefault."
+      "The access level of the classes: internal, package or public. With package, the imports of the target need an access level, or the feature InternalImportsByDefault."
   )
   var access = Access.internal
 
@@ -84,25 +85,25 @@ struct GenerateCommand: ParsableCommand {
   @Flag(help: "Print nothing.")
   var quiet = false
 
-  @Flag(help: "Print the templates that are used without --machine-template and --human-template, and do nothing else.")
+  @Flag(help: "Print the default templates, and do nothing else.")
   var printTemplates = false
 
   func validate() throws {
     guard !printTemplates else { return }
     if model == nil { throw ValidationError("Missing expected argument '<model>'.") }
     if (output == nil) == (outputFile == nil) { throw ValidationError("Give either --output or --output-file.") }
-    if output == "-" || outputFile == "-" { throw ValidationError("“-” is no name: classes are written to files.") }
+    if output == "-" || outputFile == "-" { throw ValidationError("“-” is not a name: classes are written to files.") }
     if let humanTemplate, machineOnly || outputFile != nil {
       throw ValidationError(
         "--human-template is for human files, and \(machineOnly ? "--machine-only" : "--output-file") makes none: leave \(humanTemplate) out."
       )
     }
     for name in [baseClass] + imports where !Self.isName(name) {
-      throw ValidationError("“\(name)” is no name of a class or a module.")
+      throw ValidationError("“\(name)” is not the name of a class or a module.")
     }
   }
 
-  /// Whether it is a name in Swift, with modules before it or without.
+  /// Returns whether a text is a Swift name, with or without modules.
   private static func isName(_ text: String) -> Bool {
     text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { part in
       !(part.first?.isNumber ?? true) && part.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
@@ -129,7 +130,7 @@ struct GenerateCommand: ParsableCommand {
     )
   }
 
-  /// What a model is called: as its bundle, where the path leads to a file in that.
+  /// Returns the name of a model. If the path refers to a file in a bundle, it is the name of the bundle.
   private static func name(ofModelAt url: URL) -> String {
     let folder = url.absoluteURL.deletingLastPathComponent()
     let isInBundle = url.pathExtension.isEmpty && folder.pathExtension == "xcdatamodel"

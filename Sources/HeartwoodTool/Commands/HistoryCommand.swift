@@ -7,14 +7,15 @@ import HeartwoodStore
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
-    abstract: "Prints the history of a store: who saved when, and what.",
+    abstract: "Prints the history of a store: the transactions with date, author and changes.",
     discussion: """
-      As table, there is a line for each transaction. As json, each line is an object with number, date, author, context, bundle and process (if \
-      they are known, as in SQLite files), and changes: a list of objects with kind (insert, update, delete), entity, id, for an update \
-      properties, and for a deletion tombstone, the values that the model has preserved. With --purge-before it is one object with removed and \
-      left.
+      As table, there is a line for each transaction. As json, each line is an object with number, date, author, context, \
+      bundle and process (if they are known, as in SQLite files), and changes: a list of objects with kind (insert, \
+      update, delete), entity, id, for an update properties, and for a deletion tombstone, the values that the model \
+      preserves. With --purge-before, it is one object with removed and left.
 
-      A store has a history if it was saved with the option tracksPersistentHistory, and a SQLite file also if Core Data keeps one in it.
+      A store has a history if it was saved with the option tracksPersistentHistory. An SQLite file also has one if Core \
+      Data keeps one in it.
 
       EXAMPLE
         heartwood history todo.heartwood --after 120 --format json
@@ -40,7 +41,7 @@ struct HistoryCommand: ParsableCommand {
   @Option(help: "Print only changes of this entity and its subentities.")
   var entity: String?
 
-  @Option(help: "The form of the output.")
+  @Option(help: "The format of the output.")
   var format = Format.table
 
   @Option(
@@ -76,7 +77,7 @@ struct HistoryCommand: ParsableCommand {
       let count = Quantity.text(foreignCount, "transaction")
       throw ToolError(
         at: opened.path,
-        "The file keeps a history of Core Data's, \(count), of a form that is not known."
+        "The file has a history of Core Data, \(count), of an unknown form."
       )
     }
     return try opened.store.requiredHistoryReader()
@@ -120,7 +121,7 @@ struct HistoryCommand: ParsableCommand {
   }
 }
 
-/// A day, which begins at midnight UTC, or a point in time, as ISO 8601.
+/// A day, from midnight UTC, or a point in time, as ISO 8601.
 struct PurgeDate: ExpressibleByArgument {
   let date: Date
 
@@ -135,14 +136,15 @@ struct PurgeDate: ExpressibleByArgument {
   private static let dayLength = 10
   private static let day = Date.ISO8601FormatStyle.iso8601.year().month().day()
 
-  /// Whether all of it is a day, or a time with its offset from UTC: the styles pass over what stands behind.
+  /// Returns whether the whole text is a day, or a time with its offset from UTC. The format styles ignore the rest of
+  /// a text.
   private static func hasForm(_ text: String) -> Bool {
     text.wholeMatch(of: /\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(Z|[+-]\d\d:?\d\d))?/) != nil
   }
 
-  /// Whether it is in the calendar and on the clock: the styles take the 30th of February for a day in March.
+  /// Returns whether the date and the time exist. The format styles accept February 30 as a day in March.
   private static func exists(_ text: String, _ style: Date.ISO8601FormatStyle) -> Bool {
-    // Without the offset from UTC, what is there is written as it was read.
+    // Without the offset from UTC, a valid text is formatted as it was parsed.
     let local = text.utf8.count == dayLength ? text : text.prefix(19) + "Z"
     return (try? style.parse(local)).map(style.format) == local
   }

@@ -7,33 +7,35 @@ public import HeartwoodStore
 struct MigrateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate",
-    abstract: "Takes a store to another version of its model.",
+    abstract: "Migrates a store to another version of its model.",
     discussion: """
-      What becomes of records is told by mapping models where there are some, and else by names and renaming identifiers. A bundle of \
-      several versions is gone through version by version where a mapping model leads from one to the next.
+      Records are migrated with mapping models, or, without these, by names and renaming identifiers. A bundle with \
+      several versions is migrated version by version if mapping models lead from one to the next.
 
-      The new file is written beside the old one and takes its place in one step; on any failure the store is as it was. What cannot be \
-      done is said with the number of records, before anything is written: --duplicates, --several and --unfit say what is to become \
-      of them. Records and values that would be lost, because the new model or a mapping model has no place for them, are listed with their \
-      number, and nothing is written without --allow-loss. What a mapping model says and cannot be followed is an error with the mapping, the \
-      property and the text. Where no record at all would be left, as with the model of another store, --backup or --output has to keep the old \
-      ones. The transactions of a history are not migrated; their number is said.
+      The new file is written beside the old one and replaces it in one step; after any error the store is unchanged. \
+      Obstacles are reported with the number of records before anything is written: --duplicates, --several and --unfit \
+      set what happens to these records. Records and values that would be lost, because the new model or a mapping model \
+      has no place for them, are listed with their number, and nothing is written without --allow-loss. If something in a \
+      mapping model cannot be followed, the error names the mapping, the property and the text. If no record at all would \
+      be left, as with the model of another store, --backup or --output has to keep the old ones. The transactions of a \
+      history are not migrated; their number is reported.
 
-      A file keeps its form where it is migrated, as far as its type has several: the separators, line ends, quotes, header row and byte order mark of a \
-      CSV file, and whether a property list is XML or binary.
+      A migrated file keeps its form, if its type has several: the separators, line endings, quotes, header row and byte \
+      order mark of a CSV file, and whether a property list is XML or binary.
 
-      A type that numbers its records, as SQLite does, gives those of --output other references; a note says so.
+      With --output, a type that numbers its records, as SQLite does, gives them other references; a note says so.
 
-      An SQLite file in which Core Data keeps notes for CloudKit, triggers that new files do not get or a history of an unknown form is not \
-      migrated where it is, for these would be lost; --output writes another file.
+      An SQLite file with notes of Core Data for CloudKit, with triggers that new files do not get, or with a history of \
+      an unknown form is not migrated in place, because these would be lost; --output writes another file.
 
-      An SQLite store makes its new records itself, in SQL, where SQL can do that; the last line says so then, or why not. All others take \
-      the records through memory. A dry run tells what the migration would, and changes no file; of records that SQL can make it reads none.
+      An SQLite store makes its new records itself, in SQL, if that is possible; the last line says so, or why not. All \
+      other stores read the records into memory. A dry run reports what the migration would do, and changes no file; \
+      records that SQL can make are not read.
 
-      With --json it prints one object with the members steps (objects with inferred and mappings), entities (objects with mapping, type, \
-      source, destination, sourceCount and destinationCount), findings (objects with kind, entity, property, count and obstacle), inStore \
-      (whether the store has made its records itself), notInStoreBecause (why an SQLite store has not, or null) and refused (why the \
-      migration of a dry run would fail, or null).
+      With --json, it prints one object with the members steps (objects with inferred and mappings), entities (objects \
+      with mapping, type, source, destination, sourceCount and destinationCount), findings (objects with kind, entity, \
+      property, count and obstacle), inStore (whether the store has made its records itself), notInStoreBecause (why an \
+      SQLite store has not, or null) and refused (why the migration of a dry run would fail, or null).
 
       EXAMPLE
         heartwood migrate todo.heartwood --to-model ToDo.xcdatamodeld --dry-run
@@ -41,17 +43,17 @@ struct MigrateCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The store: a file, or the URL of a store that is no file.", completion: .file())
+  @Argument(help: "The store: a file, or the URL of a store that is not a file.", completion: .file())
   var store: String
 
   @Option(help: "The model to migrate to, or a bundle with all its versions.", completion: .file())
   var toModel: String
 
-  @Option(help: "The version of that model in a bundle; without it, the current one.")
+  @Option(help: "The version of that model in a bundle. By default, the current one.")
   var modelVersion: String?
 
   @Option(
-    help: "The model that the store was written with, where its file and the bundle do not have it.",
+    help: "The model with which the store was written, if its file and the bundle do not have it.",
     completion: .file()
   )
   var fromModel: String?
@@ -62,40 +64,40 @@ struct MigrateCommand: ParsableCommand {
   )
   var mapping: [String] = []
 
-  @Flag(help: "Pass over the mapping models beside the bundle, and infer what --mapping does not tell.")
+  @Flag(help: "Ignore the mapping models beside the bundle, and infer all steps without a --mapping.")
   var infer = false
 
-  @Option(help: ArgumentHelp("The type of the store, where its name and content do not tell.", valueName: "type"))
+  @Option(help: ArgumentHelp("The type of the store, if its name and content do not show it.", valueName: "type"))
   var from: String?
 
-  @Option(help: "Write the migrated store there, and leave the old one as it is.", completion: .file())
+  @Option(help: "Write the migrated store to this file, and leave the old one unchanged.", completion: .file())
   var output: String?
 
-  @Option(help: ArgumentHelp("The type of the output, where its extension does not tell.", valueName: "type"))
+  @Option(help: ArgumentHelp("The type of the output, if its extension does not show it.", valueName: "type"))
   var to: String?
 
-  @Flag(help: "Replace the output where it exists.")
+  @Flag(help: "Replace the output if it exists.")
   var force = false
 
-  @Flag(help: "Tell what would happen, and write nothing.")
+  @Flag(help: "Print what would happen, and write nothing.")
   var dryRun = false
 
-  @Flag(help: "Keep the old file beside the new one, with .backup behind its name.")
+  @Flag(help: "Keep the old file beside the new one, with the suffix .backup.")
   var backup = false
 
-  @Option(help: "Of records whose values are to be unique: refuse, keepFirst or keepLast.")
+  @Option(help: "What happens to records with equal values that must be unique: refuse, keepFirst or keepLast.")
   var duplicates: MigrationResolutions.Duplicates = .refuse
 
-  @Option(help: "Of several objects where one is allowed: refuse or keepFirst.")
+  @Option(help: "What happens to several objects where only one is allowed: refuse or keepFirst.")
   var several: MigrationResolutions.SeveralObjects = .refuse
 
-  @Option(help: "Of values that have no form in a new type: refuse or useDefault.")
+  @Option(help: "What happens to values that cannot be converted to a new type: refuse or useDefault.")
   var unfit: MigrationResolutions.UnfitValues = .refuse
 
   @Flag(help: "Go on without the records and values that would be lost.")
   var allowLoss = false
 
-  @Flag(help: "Take the records through memory, also where an SQLite store could make the new ones itself.")
+  @Flag(help: "Read the records into memory, even if an SQLite store could make the new ones itself.")
   var throughMemory = false
 
   @Flag(help: "Print one JSON object.")
@@ -107,9 +109,9 @@ struct MigrateCommand: ParsableCommand {
   func validate() throws {
     try TypeName.check(from, "--from")
     try TypeName.check(to, "--to")
-    if output == "-" { throw ValidationError("“-” is no name of a file.") }
+    if output == "-" { throw ValidationError("“-” is not a file name.") }
     if backup, output != nil { throw ValidationError("With --output the old file stays; leave out --backup.") }
-    if to != nil || force, output == nil { throw ValidationError("--to and --force are about the file of --output.") }
+    if to != nil || force, output == nil { throw ValidationError("--to and --force require --output.") }
   }
 
   func run() throws {
@@ -119,7 +121,7 @@ struct MigrateCommand: ParsableCommand {
     if result == nil, let output {
       throw ToolError(
         at: store,
-        "The store is of this version of the model already, so \(DisplayText.safe(output)) was not written. heartwood convert makes a copy."
+        "The store has this version of the model already, so \(DisplayText.safe(output)) was not written. heartwood convert makes a copy."
       )
     }
     let isRefused = (result?.report).map(empties) ?? false
@@ -133,7 +135,7 @@ struct MigrateCommand: ParsableCommand {
     throw ExitCode.failure
   }
 
-  /// What the other file has not as the old one has it.
+  /// Returns notes about what differs in the other file.
   private func notes(_ result: StoreMigrationRun.Result?) -> [String] {
     guard let result else { return [] }
     return [
@@ -147,7 +149,7 @@ struct MigrateCommand: ParsableCommand {
     try StandardOutput.report(report, of: "The store was migrated", at: output ?? store)
   }
 
-  /// Whether a migration leaves no record, and nothing keeps those that there were.
+  /// Returns whether a migration leaves no records, and nothing keeps the old ones.
   func empties(_ report: MigrationReport) -> Bool {
     !backup && output == nil && report.sourceCount > 0 && report.destinationCount == 0
   }

@@ -4,7 +4,7 @@ import HeartwoodRecordText
 import HeartwoodFoundation
 import HeartwoodModel
 
-/// The command under which all are that look at models.
+/// The `model` command, whose subcommands work on models.
 struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "model",
@@ -30,8 +30,8 @@ struct ModelShowCommand: ParsableCommand {
     commandName: "show",
     abstract: "Prints a model as a table, as a diagram, or as JSON.",
     discussion: """
-      As mermaid and dot it is a diagram of the entities, their attributes and relationships, for the programs of those names. As \
-      json it is the model in the form of Formats/Model.
+      As mermaid and dot, it is a diagram of the entities, their attributes and relationships, for the programs of these \
+      names. As json, it is the model in the form of Formats/Model.
 
       EXAMPLE
         heartwood model show ToDo.xcdatamodeld --model-version 'ToDo 2'
@@ -45,7 +45,7 @@ struct ModelShowCommand: ParsableCommand {
 
   @OptionGroup var arguments: ModelArguments
 
-  @Option(help: "The form: \(Format.allCases.map(\.rawValue).joined(separator: ", ")).")
+  @Option(help: "The format: \(Format.allCases.map(\.rawValue).joined(separator: ", ")).")
   var format = Format.table
 
   func run() throws {
@@ -64,12 +64,13 @@ struct ModelShowCommand: ParsableCommand {
 struct ModelCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Tells what is allowed in a model, but mostly a mistake: no inverse, no default value, reserved names.",
+    abstract:
+      "Warns of what is allowed in a model, but usually a mistake: no inverse, no default value, reserved names.",
     discussion: """
-      Each line is a warning. With --json each is an object with the members kind, path and message. A model that cannot be read \
-      is an error, with file and line.
+      Each line is a warning. With --json, each warning is an object with the members kind, path and message. A model that \
+      cannot be read is an error, with file and line.
 
-      The status is 0 where there is no warning, else 1.
+      The status is 0 if there is no warning, and 1 otherwise.
 
       EXAMPLE
         heartwood model check ToDo.xcdatamodeld
@@ -104,10 +105,10 @@ struct ModelCheckCommand: ParsableCommand {
 struct ModelHashCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hash",
-    abstract: "Prints the version hashes by which stores know a model.",
+    abstract: "Prints the version hashes with which stores identify a model.",
     discussion: """
-      They are Core Data's, in base64, as heartwood info prints those that a store has. With --json it prints one object with the members \
-      entities (an object of hashes, by name), checksum and digest.
+      They are Core Data's, in base64, as heartwood info prints those of a store. With --json, it prints one object with \
+      the members entities (an object of hashes, by name), checksum and digest.
 
       EXAMPLE
         heartwood model hash ToDo.xcdatamodeld --json
@@ -142,15 +143,15 @@ struct ModelHashCommand: ParsableCommand {
 struct ModelDiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
-    abstract: "Compares two models, or two versions of one, and tells whether stores can be migrated by inference.",
+    abstract: "Compares two models, or two versions of one, and reports whether a migration can be inferred.",
     discussion: """
-      A line that begins with + is only in the second model, one with - only in the first, one with > has another name, and one \
-      with ~ differs. What stands in the way of a migration by inference is said behind an exclamation mark.
+      A line that begins with + is only in the second model, one with - only in the first, one with > has another name, \
+      and one with ~ differs. An exclamation mark precedes the reason for which a migration cannot be inferred.
 
-      With --json it prints one object with the members changes (objects with kind, path, detail, obstacle and changesStores), \
-      requiresMigration and inferable.
+      With --json, it prints one object with the members changes (objects with kind, path, detail, obstacle and \
+      changesStores), requiresMigration and inferable.
 
-      The status is 0 where nothing differs, else 1.
+      The status is 0 if nothing differs, and 1 otherwise.
 
       EXAMPLE
         heartwood model diff old.xcdatamodeld new.xcdatamodeld
@@ -164,10 +165,10 @@ struct ModelDiffCommand: ParsableCommand {
   @Argument(help: "The new model, or a store that holds it.", completion: .file())
   var second: String
 
-  @Option(help: "The version of the old model; without it, the current one.")
+  @Option(help: "The version of the old model. By default, the current one.")
   var modelVersion: String?
 
-  @Option(help: "The version of the new model; without it, the current one.")
+  @Option(help: "The version of the new model. By default, the current one.")
   var secondModelVersion: String?
 
   @Flag(help: "Print one JSON object.")
@@ -176,7 +177,7 @@ struct ModelDiffCommand: ParsableCommand {
   func run() throws {
     let old = try ModelArguments.load(first, version: modelVersion)
     let new = try ModelArguments.load(second, version: secondModelVersion)
-    // What is not read of a model is not compared.
+    // What a model does not represent is not compared.
     old.tellNotes()
     if new.notes != old.notes { new.tellNotes() }
     let report = ModelDifferenceReport(ModelDifferences(from: old.model, to: new.model))

@@ -9,8 +9,8 @@ struct ModelConvertCommand: ParsableCommand {
     commandName: "convert",
     abstract: "Writes a model in another form: an .xcdatamodeld, an .xcdatamodel, or JSON.",
     discussion: """
-      What a file of Xcode's says that a model has no place for, such as where the editor draws the entities, is kept in the \
-      forms of Xcode's. A bundle of several versions is not replaced.
+      The forms of Xcode keep everything in a file of Xcode, also what a model does not represent, such as the positions \
+      of the entities in the editor. A bundle with several versions is not replaced.
 
       EXAMPLE
         heartwood model convert todo.heartwood ToDo.xcdatamodeld
@@ -20,7 +20,7 @@ struct ModelConvertCommand: ParsableCommand {
 
   @OptionGroup var arguments: ModelArguments
 
-  @Argument(help: "The file or folder to write, whose name tells the form.", completion: .file())
+  @Argument(help: "The file or folder to write. Its extension determines the form.", completion: .file())
   var destination: String
 
   @Flag(help: "Replace what is there.")
@@ -34,11 +34,11 @@ struct ModelConvertCommand: ParsableCommand {
 
 // MARK: ModelOutput
 
-/// The file or folder that a model is written to, whose name tells the form.
+/// The file or folder to which a model is written. Its name determines the form.
 struct ModelOutput {
   let destination: String
   let replaces: Bool
-  /// What the model is read from, which is never replaced.
+  /// The file or folder from which the model is read. It is never replaced.
   let source: String
 
   func write(_ located: LocatedModel) throws {
@@ -54,16 +54,16 @@ struct ModelOutput {
     default:
       throw ToolError(
         at: destination,
-        "The name tells no form. Give one that ends with .xcdatamodeld, .xcdatamodel or .json."
+        "The name does not show the form. Give one that ends with .xcdatamodeld, .xcdatamodel or .json."
       )
     }
   }
 
-  /// Refuses to replace the model itself, other versions, and, without `--force`, anything.
+  /// Refuses to replace the source, a bundle with other versions, or, without `--force`, anything.
   private func checkPlace(_ url: URL) throws {
     let folder = url.deletingLastPathComponent()
     guard FileManager.default.fileExists(atPath: folder.path) else {
-      throw ToolError(at: destination, "Its folder cannot be found. Make that, or choose another name.")
+      throw ToolError(at: destination, "Its folder cannot be found. Create it, or choose another name.")
     }
     guard FileManager.default.fileExists(atPath: destination) else { return }
     guard replaces else {
@@ -82,7 +82,7 @@ struct ModelOutput {
     }
   }
 
-  /// Refuses each place that is written where the model lies there, under whatever name.
+  /// Refuses a destination that would overwrite the source, also if a link refers to it.
   private func checkIsNotSource(_ url: URL) throws {
     let fileSystem = POSIXFileSystem()
     let version = url.appending(path: Self.versionName(inBundleAt: url))
@@ -93,7 +93,7 @@ struct ModelOutput {
     }
   }
 
-  /// The version in a bundle that has one: it is called as the bundle.
+  /// Returns the name of the version in a new bundle, which is the name of the bundle.
   private static func versionName(inBundleAt url: URL) -> String {
     "\(url.deletingPathExtension().lastPathComponent).xcdatamodel"
   }

@@ -7,17 +7,20 @@ import HeartwoodStore
 struct RecoverModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "recover-model",
-    abstract: "Makes a model of the records of an SQLite file or a binary store whose model nobody has any more.",
+    abstract: "Makes a model from the records of an SQLite file or a binary store whose model is lost.",
     discussion: """
-      Entities, inheritance, and the names of attributes and relationships come from the file, in small letters if nothing there tells how they are \
-      written; types, and where relationships lead, come from columns, keys and values. What was guessed or cannot be told is said on standard error. \
-      Integers are of 64 bits, all values are optional, and to-many relationships whose inverse leads to one record have names that were made up.
+      Entities, inheritance, and the names of attributes and relationships come from the file, in lower case if nothing in \
+      the file shows how they are written. Types, and the destinations of relationships, come from columns, keys and \
+      values. Standard error lists what was guessed or is not known. Integers have 64 bits, all values are optional, and \
+      to-many relationships whose inverse is to-one have made-up names.
 
-      A binary store of Core Data (of the type CoreDataBinary) has the names of entities and relationships, and attributes by position alone: they are \
-      called attribute1 and so on. Relationships lead where those of the records lead.
+      A binary store of Core Data (of the type CoreDataBinary) contains the names of entities and relationships, but only \
+      the positions of attributes: they are called attribute1 and so on. The destinations of relationships are those of \
+      the records.
 
-      Given with --model it is good for looking (info, dump, fetch, diff, verify) and for converting: heartwood convert makes a new file that is of \
-      the recovered model. It is marked as recovered, and never written into the old file, whose version hashes are others: that is only read.
+      Given with --model, the recovered model is good for reading (info, dump, fetch, diff, verify) and for converting: \
+      heartwood convert makes a new file with the recovered model. The model is marked as recovered, and never written \
+      into the old file, because its version hashes differ: the old file can only be read.
 
       Without an output, the JSON form is printed.
 
@@ -44,7 +47,7 @@ struct RecoverModelCommand: ParsableCommand {
   var quiet = false
 
   func validate() throws {
-    if force, output == nil { throw ValidationError("--force is about the output: give one.") }
+    if force, output == nil { throw ValidationError("--force requires an output.") }
   }
 
   func run() throws {
@@ -55,7 +58,7 @@ struct RecoverModelCommand: ParsableCommand {
     guard let recovered = try format?.recoverModel(ofStoreAt: store, options: .readOnly) else {
       throw ToolError(
         at: store,
-        "It is a file of the type \(type), of whose records no model is recovered. Where it holds one, heartwood model convert writes that."
+        "It is a file of the type \(type), from whose records no model can be recovered. If it holds one, heartwood model convert writes it."
       )
     }
     let located = LocatedModel(recovered.model, path: nil, notes: recovered.notes.map { "\(store): \($0)" })

@@ -5,13 +5,13 @@ import HeartwoodStore
 
 /// The arguments of a command that reads one store.
 struct StoreArguments: ParsableArguments {
-  @Argument(help: "The store: a file, or the URL of a store that is no file.", completion: .file())
+  @Argument(help: "The store: a file, or the URL of a store that is not a file.", completion: .file())
   var store: String
 
   @Option(help: ModelLocator.help, completion: .file())
   var model: String?
 
-  @Option(help: "The type of the store, where the name and the content of the file do not tell; see heartwood types.")
+  @Option(help: "The type of the store, if the name and the content of the file do not show it; see heartwood types.")
   var type: String?
 
   func validate() throws {
@@ -25,9 +25,9 @@ struct StoreArguments: ParsableArguments {
 
 // MARK: TypeName
 
-/// The names of types of stores in arguments.
+/// The names of store types in arguments.
 enum TypeName {
-  /// Refuses a name that no type has; nil is none.
+  /// Refuses an unknown type. Nil stands for no type.
   static func check(_ name: String?, _ option: String) throws {
     guard let name else { return }
     do {
@@ -45,7 +45,7 @@ struct ModelArguments: ParsableArguments {
   @Argument(help: "The model, or a store that holds one.", completion: .file())
   var model: String
 
-  @Option(help: "The version of the model in a bundle; without it, the current one.")
+  @Option(help: "The version of the model in a bundle. By default, the current one.")
   var modelVersion: String?
 
   func load() throws -> LocatedModel {

@@ -8,9 +8,9 @@ struct VerifyCommand: ParsableCommand {
     commandName: "verify",
     abstract: "Checks a store: its file, its references, and its records against the model.",
     discussion: """
-      What is found goes to standard error, or with --json to standard output, up to \(findingLimit) findings and the number of all, and the \
-      status is 1. Values that cannot be read, such as text in a column of dates, are told one by one. If a record cannot be read, the others \
-      are not held against the model.
+      Findings are printed to standard error, or with --json to standard output, up to \(findingLimit) findings and the \
+      number of all, and the status is 1. Values that cannot be read, such as text in a column of dates, are listed one by \
+      one. If a record cannot be read, the other records are not compared with the model.
 
       EXAMPLE
         heartwood verify todo.heartwood
@@ -51,7 +51,7 @@ struct VerifyCommand: ParsableCommand {
 
   private func check(_ engine: any StoreEngine) throws -> VerificationReport {
     let limit = Self.findingLimit
-    // One more than is shown tells whether there are more.
+    // One more than is shown, to find out whether there are more.
     let faults = try engine.fileFaults(limit: limit + 1).map { VerificationReport.Finding($0) }
     let isIncomplete = faults.count > limit
     do {
@@ -70,7 +70,7 @@ struct VerifyCommand: ParsableCommand {
         isIncomplete: isIncomplete
       )
     } catch let error as PersistenceError where !faults.isEmpty {
-      // The first of all, since the others tell why.
+      // The error comes first, since the faults explain it.
       var placeless = error
       placeless.context = PersistenceError.Context()
       let findings = [VerificationReport.Finding(Wording().text(placeless))] + faults
@@ -84,7 +84,8 @@ struct VerifyCommand: ParsableCommand {
     }
   }
 
-  /// The records, to be held against the model; nil if one of them cannot be read. A missing file costs only the value that it has.
+  /// Returns the records, to be validated; nil if a record cannot be read. If only a file of external data is missing,
+  /// the value is left out.
   private func contents(_ engine: any StoreEngine, hasUnreadable: Bool) throws -> StoreContents? {
     do {
       return try engine.contents(withUnreadable: true)
@@ -99,15 +100,16 @@ struct VerifyCommand: ParsableCommand {
 struct InfoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Tells what a store is: its type, identifier, size, entities and metadata.",
+    abstract: "Prints information about a store: its type, identifier, size, entities and metadata.",
     discussion: """
-      With --json it prints one object with the members type, identifier, formatVersion, size (in bytes, with the \
-      write-ahead log and the folder of large data beside an SQLite file), entities (a list of objects with name and count), strayRows \
-      (how many rows of an SQLite file are of no entity that it lists), history (null, or an object with transactions, \
-      purged and last), foreignTransactions (how many there are in a history in an SQLite file that is of an unknown form) and metadata.
+      With --json, it prints one object with the members type, identifier, formatVersion, size (in bytes, with the \
+      write-ahead log and the folder of large data beside an SQLite file), entities (a list of objects with name and \
+      count), strayRows (the number of rows in an SQLite file whose entity it does not list), history (null, or an object \
+      with transactions, purged and last), foreignTransactions (the number of transactions in an SQLite file with a \
+      history of an unknown form) and metadata.
 
-      Of an SQLite file whose model is not at hand, or cannot be read, it tells what the file tells by itself, and says so on standard error. The count of an \
-      entity is null then if its table is not to be found.
+      If the model of an SQLite file cannot be found or read, it prints what is in the file itself, and a note on standard \
+      error. The count of an entity is null then if its table is missing.
 
       EXAMPLE
         heartwood info todo.heartwood --json
@@ -135,18 +137,18 @@ struct InfoCommand: ParsableCommand {
     return try StoreReport(opened)
   }
 
-  /// Whether the file holds no model, or one that cannot be read.
+  /// Returns whether the file contains no model, or one that cannot be read.
   private static func lacksModel(_ error: PersistenceError) -> Bool {
     error.code == .modelMissing || error.code == .fileMalformed
   }
 
-  /// What the file tells by itself, with a note why there is no model.
+  /// Returns the information in the file itself, and writes a note that says why there is no model.
   private func report(withoutModel error: PersistenceError) throws -> StoreReport {
     let report: StoreReport?
-    // A file that is damaged elsewhere, too, is reported by the error that came first.
+    // If the file is damaged elsewhere, too, the first error is reported.
     do { report = try StoreReport(withoutModel: arguments.source) } catch _ { throw error }
     guard let report else { throw error }
-    let note = "\(arguments.store): \(error.message) What the file tells by itself follows."
+    let note = "\(arguments.store): \(error.message) What is in the file itself follows."
     StandardError.write(StandardError.note(note))
     return report
   }

@@ -6,22 +6,22 @@ import HeartwoodModel
 import HeartwoodRecordText
 import HeartwoodStore
 
-/// What an edit does, with which records.
+/// An edit: an action, the records, and the new values.
 struct EditInstruction {
   enum Action: String {
     case insert, update, delete
   }
 
   let action: Action
-  /// Nil means the only entity that has records of its own.
+  /// The name of the entity; nil for the only entity that is not abstract.
   let entityName: String?
-  /// Which records; nil if they are named one by one, or if one is inserted.
+  /// The condition for the records; nil if they are given by reference or a record is inserted.
   let predicate: FetchPredicate?
-  /// The records by what they are called.
+  /// The references of the records.
   let references: [String]
   let assignments: [EditAssignment]
 
-  /// The entity whose records are concerned.
+  /// Returns the entity of the edited records.
   func entity(in model: ManagedObjectModel) throws -> EntityDescription {
     if let entityName { return try model.knownEntity(named: entityName) }
     let entities = model.entities.filter { !$0.isAbstract }
@@ -30,7 +30,7 @@ struct EditInstruction {
     throw ToolError("The store has several entities. Choose one with --entity: \(names).")
   }
 
-  /// The records that are to be changed or deleted.
+  /// Returns the records to update or delete.
   func objects(in place: EditPlace) throws -> [ManagedObject] {
     guard let predicate else {
       return try references.map { try place.object($0, of: place.entity, option: "--id") }
@@ -38,7 +38,7 @@ struct EditInstruction {
     return try place.context.fetch(FetchRequest<ManagedObject>(entityName: place.entity.name, where: predicate))
   }
 
-  /// How many records are concerned, without reading them where that can be.
+  /// Returns the number of edited records, without reading them if possible.
   func count(in place: EditPlace) throws -> Int {
     if action == .insert { return 1 }
     guard let predicate else { return try objects(in: place).count }
@@ -46,7 +46,7 @@ struct EditInstruction {
     return try place.context.count(for: request)
   }
 
-  /// Does in the context what is to be done; nothing is saved.
+  /// Performs the edit in the context, without saving.
   func apply(in place: EditPlace) throws {
     let resolved = try assignments.map { try place.resolve($0) }
     switch action {
@@ -66,7 +66,7 @@ struct EditInstruction {
 
 // MARK: EditAssignment
 
-/// `KEY=VALUE`, as an argument has it.
+/// An argument of the form `KEY=VALUE`.
 struct EditAssignment {
   enum Operation: String {
     case set, add, remove
@@ -91,7 +91,7 @@ extension EditAssignment.Operation {
   var option: String { "--\(rawValue)" }
 }
 
-/// An assignment whose text has become a value of the property.
+/// An assignment with its text converted to a value of the property.
 struct ResolvedAssignment {
   let operation: EditAssignment.Operation
   let key: String
@@ -108,7 +108,7 @@ struct ResolvedAssignment {
 
 // MARK: EditPlace
 
-/// An open store with a context on it, in which texts of arguments become values and records.
+/// An open store and a context, in which texts in arguments are converted to values and records.
 struct EditPlace {
   let context: ManagedObjectContext
   let store: PersistentStore
@@ -116,7 +116,7 @@ struct EditPlace {
 
   private var model: ManagedObjectModel { context.persistentStoreCoordinator.managedObjectModel }
 
-  /// The value that an assignment gives, of the type of its property.
+  /// Converts an assignment to a value of the property's type.
   func resolve(_ assignment: EditAssignment) throws -> ResolvedAssignment {
     let key = try propertyName(assignment.key)
     let ordinal = entity.ordinal(ofProperty: key)
@@ -138,7 +138,8 @@ struct EditPlace {
     return ResolvedAssignment(operation: assignment.operation, key: key, value: value)
   }
 
-  /// The name of the attribute that a part of a composite attribute is kept as, `address_city` for `address.city`; other names as they are.
+  /// Returns the name of the attribute that keeps a part of a composite attribute, such as `address_city` for
+  /// `address.city`. Other names are returned unchanged.
   private func propertyName(_ key: String) throws -> String {
     guard let dot = key.firstIndex(of: ".") else { return key }
     let (whole, part) = (key[..<dot], key[key.index(after: dot)...])
@@ -156,7 +157,7 @@ struct EditPlace {
 extension EditPlace {
   private func value(of assignment: EditAssignment, _ attribute: AttributeDescription) throws -> PropertyValue {
     guard assignment.operation == .set else {
-      throw refusal(assignment, "is an attribute, and no relationship to several records. Use --set.")
+      throw refusal(assignment, "is an attribute, and not a to-many relationship. Use --set.")
     }
     guard attribute.derivationExpression == nil else {
       throw refusal(assignment, "is derived: each save computes it from other properties.")
@@ -164,16 +165,16 @@ extension EditPlace {
     if assignment.text == "null" { return .null }
     let text = try unquoted(assignment)
     if let value = ImportValue.scalar(.string(text)).propertyValue(of: attribute.type) { return value }
-    let problem = "is of type \(attribute.type.rawValue), and the text stands for no such value."
+    let problem = "is of type \(attribute.type.rawValue), and the text is not such a value."
     throw refusal(assignment, "\(problem) \(Self.spelling(of: attribute.type))")
   }
 
-  /// The text, or what a JSON string in its place stands for.
+  /// Returns the text. If it is a JSON string, returns the string's contents.
   private func unquoted(_ assignment: EditAssignment) throws -> String {
     guard assignment.text.hasPrefix("\"") else { return assignment.text }
-    // try?: whatever is wrong with the text, the error says how to write it.
+    // try?: the error says how to write the text, whatever is wrong with it.
     guard case .scalar(.string(let text))? = try? ImportValue(json: Data(assignment.text.utf8)) else {
-      throw refusal(assignment, "begins with a quotation mark, so all of it has to be one JSON string: \"\\\"a\\\"\".")
+      throw refusal(assignment, "begins with a quotation mark, so the whole text must be a JSON string: \"\\\"a\\\"\".")
     }
     return text
   }
@@ -188,7 +189,7 @@ extension EditPlace {
     case .uri: "Write a URI, or null."
     case .binary, .transformable: "Write base64, or null."
     case .string: "Write text, or null."
-    case .undefined: "The model does not say what it holds, so null is all that can be given here."
+    case .undefined: "It has no type in the model, so only null can be set."
     }
   }
 }
@@ -202,7 +203,7 @@ extension EditPlace {
     _ ordinal: Int
   ) throws -> PropertyValue {
     guard let target = entity.relationshipTargets[ordinal] else {
-      throw refusal(assignment, "is a relationship whose other end the model does not have.")
+      throw refusal(assignment, "is a relationship to an entity that the model does not have.")
     }
     let destination = model.entities[target.entityOrdinal]
     let option = "\(assignment.operation.option) \(assignment.key)"
@@ -219,7 +220,7 @@ extension EditPlace {
     return .toMany(ids)
   }
 
-  /// The records of a list in brackets, or the only one.
+  /// Returns the records in a list in brackets, or the single record.
   private static func items(of text: String) -> [String] {
     if text == "null" { return [] }
     guard text.hasPrefix("["), text.hasSuffix("]") else { return [text] }
@@ -227,7 +228,8 @@ extension EditPlace {
     return items == [""] ? [] : items
   }
 
-  /// The one record that a text names: by its reference, as `dump` prints it, by its URI, or by a predicate in parentheses.
+  /// Returns the record that a text refers to: with its reference, in the form of `dump`, with its URI, or with a
+  /// predicate in parentheses.
   func object(_ text: String, of entity: EntityDescription, option: String) throws -> ManagedObject {
     if text.hasPrefix("("), text.hasSuffix(")") {
       return try onlyObject(String(text.dropFirst().dropLast()), of: entity, option)
@@ -255,10 +257,10 @@ extension EditPlace {
     let found = try context.fetch(request)
     if let only = found.first, found.count == 1 { return only }
     let count = found.isEmpty ? "No \(entity.name) meets" : "\(found.count) records of \(entity.name) meet"
-    throw ToolError("\(option): \(count) (\(DisplayText.safe(format))), which has to find one.")
+    throw ToolError("\(option): \(count) (\(DisplayText.safe(format))), but it must find exactly one.")
   }
 
-  /// The ids that a text may stand for: entities may call their records alike.
+  /// Returns the possible ids of a record, because records of different entities may have the same reference.
   private func candidates(_ text: String, _ entity: EntityDescription, _ option: String) throws -> [ManagedObjectID] {
     if text.hasPrefix(ObjectURI.scheme + "://") {
       let id = URL(string: text).flatMap(context.persistentStoreCoordinator.managedObjectID(forURIRepresentation:))
@@ -270,12 +272,12 @@ extension EditPlace {
     let (name, reference) = try parts(of: text, option)
     let entities = store.entities.filter { $0.isKind(of: entity) && !$0.isAbstract && (name ?? $0.name) == $0.name }
     guard !entities.isEmpty else {
-      throw ToolError("\(option): \(DisplayText.safe(name ?? "")) is no entity whose records can be here.")
+      throw ToolError("\(option): \(DisplayText.safe(name ?? "")) is not an entity that the relationship allows.")
     }
     return entities.map { ManagedObjectID(scope: store.scopes[$0.ordinal], reference: ReferenceID(text: reference)) }
   }
 
-  /// The entity, where a text says it, and the reference.
+  /// Returns the entity, if the text contains it, and the reference.
   private func parts(of text: String, _ option: String) throws -> (entity: String?, reference: String) {
     guard text.hasPrefix("{") || text.hasPrefix("\"") else { return (nil, text) }
     switch try ImportValue(json: Data(text.utf8)) {

@@ -2,16 +2,17 @@ import Heartwood
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// A copy of a store beside it, with the files that belong to it, made before the store is changed.
+/// A copy of a store and its files, made beside it before it is changed.
 struct StoreBackup {
   let path: String
   private let request: StoreManager.Request
   private let storeManager: StoreManager
 
-  /// How many copies of one store are looked past to find a free name.
+  /// The number of names that are tried for a copy.
   private static let mostCopies = 10_000
 
-  /// Copies the store of `request` to the first free name: `NAME.backup`, `NAME.2.backup`, and so on. What has such a name stays as it is.
+  /// Copies a store to the first unused name: `NAME.backup`, `NAME.2.backup`, and so on. Existing files are not
+  /// replaced.
   init(of request: StoreManager.Request, at store: String, _ storeManager: StoreManager) throws {
     for number in 1...Self.mostCopies {
       let path = "\(store)\(number == 1 ? "" : ".\(number)").backup"
@@ -21,29 +22,29 @@ struct StoreBackup {
         (self.path, self.request, self.storeManager) = (path, request, storeManager)
         return
       } catch let error as PersistenceError where error.code == .fileExists {
-        // Somebody else was faster, or a link that leads nowhere has the name.
+        // Another process has created the file, or the name is that of a broken link.
         continue
       }
     }
     throw ToolError(at: store, "There are \(Self.mostCopies) backups already. Move some away, or give --no-backup.")
   }
 
-  /// Removes the copy, since nothing was written.
+  /// Removes the copy if nothing was written.
   func remove() { storeManager.removeBackup(of: request, at: path) }
 
-  /// Removes the copy if the store is as it was when the copy was made.
+  /// Removes the copy if the store is the same as when it was made.
   ///
-  /// - Returns: whether it was removed. What cannot be told stays.
+  /// - Returns: whether the copy was removed. It is kept if the store cannot be compared with it.
   func removeIfUnneeded() -> Bool {
-    // try?: a store that differs from its copy is an error here, and so is one that cannot be read; either way the copy stays.
+    // try?: an error means that the store differs or cannot be read. In both cases the copy is kept.
     guard (try? storeManager.hasBackup(request, at: path)) == true else { return false }
     remove()
     return true
   }
 
-  /// Puts a copy in the place of the store that it was made of, in one step.
+  /// Replaces a store by a copy, in one step.
   ///
-  /// - Throws: ``ToolError`` if it is a copy of another store.
+  /// - Throws: ``ToolError`` if the copy is that of another store.
   static func restore(_ request: StoreManager.Request, from copy: StoreManager.Request, _ storeManager: StoreManager)
     throws
   {
@@ -51,7 +52,7 @@ struct StoreBackup {
     guard own.identifier == other.identifier else {
       throw ToolError(
         at: copy.path,
-        "It is no backup of this store, but the store \(other.identifier). heartwood convert --force puts it there."
+        "It is not a backup of this store, but the store \(other.identifier). heartwood convert --force replaces this store by it."
       )
     }
     guard let path = request.path else { return }

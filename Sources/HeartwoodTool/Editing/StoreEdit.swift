@@ -4,32 +4,32 @@ import HeartwoodRecordText
 import HeartwoodSQLite
 import HeartwoodStore
 
-/// Changes the records of a store as an application would, through a context.
+/// Changes the records of a store in a context, as an application does.
 struct StoreEdit {
   let source: StoreSource
   let instruction: EditInstruction
-  /// Whether a copy of the store is changed in its place.
+  /// Whether to change only a copy of the store.
   let isDry: Bool
   let keepsBackup: Bool
-  /// Whether a file is changed that Core Data mirrors to CloudKit.
+  /// Whether a file may be changed that Core Data mirrors to CloudKit.
   let allowsMirrored: Bool
   let author: String?
-  /// How many changes are told one by one.
+  /// The number of changes to print one by one.
   let shownCount: Int
   let progress: ProgressBar
 
   static let phases: [ProgressBar.Phase] = [.reading, .checking, .writing, .flushing]
 
-  /// A store that was looked into before it is changed.
+  /// A store that has been examined before the edit.
   private struct Target {
     let type: StoreType
     let model: LocatedModel
-    /// Whether it has a history of ours, which is to have the change.
+    /// Whether it has a history of the framework, in which the edit is recorded.
     let hasHistory: Bool
     let matchCount: Int
   }
 
-  /// What was done, or would be.
+  /// Performs the edit, or tries it.
   func run() throws -> EditOutcome {
     progress.begin(.reading)
     let target = try survey()
@@ -37,7 +37,7 @@ struct StoreEdit {
     if source.place.path == nil, isDry || keepsBackup {
       throw ToolError(
         at: source.path,
-        "Only a file can be copied first: leave out --dry-run, and give --no-backup, if the change needs no way back."
+        "Only a file can be copied first: leave out --dry-run, and give --no-backup if you do not need to undo the change."
       )
     }
     do {
@@ -47,16 +47,16 @@ struct StoreEdit {
     }
   }
 
-  /// Reads the store, which may be all that has to be done.
+  /// Reads the store. If no record is found, nothing more has to be done.
   private func survey() throws -> Target {
     let (context, model) = try source.openContext()
     guard let store = context.persistentStoreCoordinator.persistentStores.first else {
-      throw ToolError(at: source.path, "The store was closed by another.")
+      throw ToolError(at: source.path, "The store was closed in the meantime.")
     }
     guard !model.isInferred else {
       throw ToolError(
         at: source.path,
-        "The file holds no model, and is not changed by one that was made of its records. Give its own with --model."
+        "The file holds no model, and is not changed with one that was made of its records. Give its own with --model."
       )
     }
     let place = EditPlace(context: context, store: store, entity: try instruction.entity(in: model.model))
@@ -74,7 +74,7 @@ struct StoreEdit {
 
   private func request(_ target: Target) -> StoreManager.Request { .reading(source.place, target.type) }
 
-  /// Changes a copy, which says all that the store itself would say.
+  /// Edits a copy, which throws the same errors as the store itself.
   private func inCopy(_ target: Target) throws -> EditOutcome {
     let name = PathParts.split(source.path).name
     let place = PathParts.join(FileManager.default.temporaryDirectory.path, name)
@@ -102,10 +102,11 @@ struct StoreEdit {
     }
   }
 
-  /// Removes the copy after a failure, unless the file may have been written.
+  /// Removes the backup after an error, unless the file may have been written.
   private func discard(_ backup: StoreBackup, after error: any Error) {
     let refusals: [PersistenceError.Code] = [.validationFailed, .constraintConflict]
-    // A store that numbers records has taken numbers for new ones by then, so that its file may differ though no record does.
+    // A store may have assigned numbers to new records before the error, so that its file differs although no record
+    // does.
     if let error = error as? PersistenceError, refusals.contains(error.code) { return backup.remove() }
     guard !backup.removeIfUnneeded() else { return }
     progress.tell(StandardError.note("\(source.path): The file may have been changed, so \(backup.path) was kept."))
@@ -139,38 +140,41 @@ struct StoreEdit {
 
 // MARK: EditOutcome
 
-/// What became of an edit.
+/// The result of an edit.
 struct EditOutcome {
   let model: LocatedModel
-  /// Nil if no record was found.
+  /// The changes; nil if no record was found.
   let changes: EditChanges?
-  /// The path of the copy that was made before.
+  /// The path of the backup.
   let backup: String?
 
-  /// Whether there is anything to be saved.
+  /// Whether there is anything to save.
   var hasChanges: Bool { changes.map { !$0.isEmpty } ?? false }
 }
 
 // MARK: EditRefusal
 
-/// Errors of a save in words that name entity, record, property and rule.
+/// Describes errors of a save with entity, record, property and rule.
 enum EditRefusal {
   private static let mostTold = 20
 
-  /// What keeps records from being saved, one on each line; other errors as they are.
+  /// Returns an error that lists the violations, one per line. Other errors are returned unchanged.
   static func explaining(_ error: PersistenceError, at path: String) -> any Error {
     let faults = error.context.validationFaults.map(text) + error.context.constraintConflicts.map(text)
     guard error.code == .validationFailed || error.code == .constraintConflict, !faults.isEmpty else { return error }
     let told = faults.prefix(mostTold).map { "\n  \($0)" }.joined()
     let rest = faults.count > mostTold ? "\n  and \(faults.count - mostTold) more" : ""
     let count = faults.count == 1 ? "a rule" : "\(faults.count) rules"
-    return ToolError(at: path, "The model does not allow the change, by \(count). Nothing was written.\(told)\(rest)")
+    return ToolError(
+      at: path,
+      "The model does not allow the change, which breaks \(count). Nothing was written.\(told)\(rest)"
+    )
   }
 
   private static func text(_ fault: ValidationFault) -> String {
     let others = fault.relatedObjectIDs.map(title).joined(separator: ", ")
     return
-      "\(title(fault.objectID)): \(fault.message)\(others.isEmpty ? "" : " It leads to \(others).") (\(fault.kind))"
+      "\(title(fault.objectID)): \(fault.message)\(others.isEmpty ? "" : " It refers to \(others).") (\(fault.kind))"
   }
 
   private static func text(_ conflict: ConstraintConflict) -> String {

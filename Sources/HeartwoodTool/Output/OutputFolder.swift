@@ -2,14 +2,16 @@ import HeartwoodFoundation
 import HeartwoodGeneration
 import HeartwoodStore
 
-/// The folder that generated files are written to.
+/// The folder for generated files.
 struct OutputFolder {
   let path: String
 
-  /// Writes what differs from what is there; human files only where there is none, or one that was generated to be overwritten. It tells what
-  /// was done, a line a file.
+  /// Writes the files that differ from the existing ones. A human file is written only if there is none, or if the
+  /// existing file was generated to be overwritten.
   ///
-  /// Nothing is written where one of them would replace what no earlier run has made.
+  /// Nothing is written if a file would replace one that was not generated.
+  ///
+  /// - Returns: one line per file.
   func write(_ files: [GeneratedFile]) throws -> [String] {
     var isFolder = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder {
@@ -21,7 +23,7 @@ struct OutputFolder {
       let url = url(of: file.name)
       let isThere = try status(of: file.name) != nil
       if isThere, file.kind == .human, try !isForMachine(file) { return "kept \(file.name)" }
-      // What cannot be read is not taken for nothing.
+      // A file that cannot be read is an error, and not a missing file.
       let former: Data? = try isThere ? Data(contentsOf: url) : nil
       guard former != Data(file.contents.utf8) else { return nil }
       try Data(file.contents.utf8).write(to: url, options: .atomic)
@@ -29,7 +31,7 @@ struct OutputFolder {
     }
   }
 
-  /// A line for each file of an entity that is gone.
+  /// Returns one line for each generated file whose entity no longer exists.
   func orphans(of generator: CodeGenerator) throws -> [String] {
     var firstLines: [String: String] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasSuffix(".swift") {
@@ -39,12 +41,13 @@ struct OutputFolder {
     return try generator.orphans(among: firstLines).map { "orphaned \($0)" }
   }
 
-  /// Refuses a place where something stands that is no file, or, for a machine file, one that another hand has written.
+  /// Refuses a name that belongs to something other than a file, or, for a machine file, to a file that was not
+  /// generated.
   private func checkPlace(of file: GeneratedFile) throws {
     guard let status = try status(of: file.name) else { return }
     let path = url(of: file.name).path
     guard status.isRegularFile else { throw ToolError(at: path, "It is not a file. Choose another name.") }
-    // One without a byte is nobody's.
+    // An empty file may be replaced.
     guard file.kind == .machine, status.size > 0, try !isMachineFile(file) else { return }
     throw ToolError(
       at: path,
@@ -52,12 +55,13 @@ struct OutputFolder {
     )
   }
 
-  /// Whether what stands in the place of a human file was made for machines alone. A template may let human files begin in the same way.
+  /// Returns whether the existing file in the place of a human file is a machine file. With a custom template, human
+  /// files may begin like machine files.
   private func isForMachine(_ file: GeneratedFile) throws -> Bool {
     try !file.contents.hasPrefix(GeneratedFile.header) && isMachineFile(file)
   }
 
-  /// Whether what stands in the place of `file` says of itself that changes are lost.
+  /// Returns whether the existing file has the header of machine files.
   private func isMachineFile(_ file: GeneratedFile) throws -> Bool {
     try firstLine(of: file.name) == GeneratedFile.header
   }
@@ -70,7 +74,7 @@ struct OutputFolder {
 
   private func firstLine(of name: String) throws -> String {
     let line = try Data(contentsOf: url(of: name)).prefix { $0 != UInt8(ascii: "\n") }
-    // A checkout on another system may have given the lines other ends.
+    // A checkout on another system may have changed the line endings.
     return String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
   }
 }

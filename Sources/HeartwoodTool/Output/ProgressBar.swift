@@ -2,8 +2,8 @@ import Dispatch
 import Heartwood
 import Synchronization
 
-/// Shows on a terminal's standard error how far long work has come. What is done at once shows nothing, and neither does work
-/// whose standard error is not a terminal.
+/// Shows the progress of long work on standard error, if it is a terminal. Nothing is shown for work that is done at
+/// once.
 final class ProgressBar: Sendable {
   /// A part of the work.
   enum Phase: String, Sendable {
@@ -34,7 +34,7 @@ final class ProgressBar: Sendable {
     self.isShown = isShown && Terminal.standardError.exists
   }
 
-  /// Does the work, and clears the bar when it is done or has failed.
+  /// Performs the work, and clears the bar at the end, also after an error.
   func whileShown<Value>(_ work: () throws -> Value) rethrows -> Value {
     guard isShown else { return try work() }
     let timer = DispatchSource.makeTimerSource()
@@ -59,12 +59,13 @@ extension ProgressBar {
     }
   }
 
-  /// Says about how many bytes will be written.
+  /// Sets the approximate number of bytes that will be written.
   func expect(byteCount: Int) {
     state.withLock { $0.expectedByteCount = byteCount }
   }
 
-  /// Says how far a phase is, from 0 to 1, in which nothing is written that this bar sees; nil where it does see it.
+  /// Sets the source of a phase's progress, from 0 to 1, for work that does not write through the observed files. It
+  /// returns nil if the written bytes are the progress.
   func measure(_ phase: Phase, by fraction: @escaping @Sendable () -> Double?) {
     state.withLock { $0.measures[phase] = fraction }
   }
@@ -74,10 +75,10 @@ extension ProgressBar {
   }
 }
 
-// MARK: Telling
+// MARK: Notes during the work
 
 extension ProgressBar {
-  /// Writes lines to standard error while the work goes on: where the bar was, which is drawn anew below them.
+  /// Writes lines to standard error during the work. They replace the bar, which is drawn again below them.
   func tell(_ lines: String) {
     state.withLock { state in
       StandardError.write((state.isVisible ? Self.clearLine : "") + lines)
@@ -99,10 +100,10 @@ extension ProgressBar {
     }
   }
 
-  /// The bar and what stands behind it, which is more worth than cells where a terminal has no room for both.
+  /// Returns the bar and the text after it. If the terminal is too narrow for both, the bar is shortened first.
   static func line(_ text: String, fraction: Double, width: Int?) -> String {
     let frame = "[] ".count + text.count
-    // A line that fills the terminal would go on in the next one, which is not cleared.
+    // A line that fills the terminal would continue on the next one, which is not cleared.
     let room = width.map { max(0, $0 - 1) } ?? frame + cellCount
     let count = min(cellCount, max(0, room - frame))
     let filled = Int(fraction * Double(count))
@@ -110,7 +111,8 @@ extension ProgressBar {
     return String("[\(bar)] \(text)".prefix(room))
   }
 
-  /// Each phase has an equal share; in one that nobody measures, what is written tells.
+  /// Returns the progress. Each phase has an equal share. Without a source of its own, the progress of a phase is the
+  /// share of the bytes written.
   private func fraction(_ state: State) -> Double {
     guard let phase = state.phase, let index = phases.firstIndex(of: phase) else { return 0 }
     let written = Double(state.byteCount) / Double(max(state.expectedByteCount, 1))
@@ -118,7 +120,7 @@ extension ProgressBar {
     return (Double(index) + part) / Double(phases.count)
   }
 
-  /// No drawing follows: whoever draws holds the lock, and finds no phase afterwards.
+  /// Clears the bar. It is not drawn again, because drawing needs the lock and a phase.
   private func clear() {
     state.withLock { state in
       state.phase = nil
@@ -129,7 +131,7 @@ extension ProgressBar {
 
 // MARK: ObservedFileSystem
 
-/// The files of another file system, whose writing moves a progress bar.
+/// A file system whose writes move a progress bar.
 struct ObservedFileSystem: FileSystem {
   let base: any FileSystem
   let progress: ProgressBar

@@ -10,12 +10,13 @@ import HeartwoodStore
   import Darwin
 #endif
 
-/// Where results go.
+/// Standard output, for results.
 enum StandardOutput {
-  /// The reader has closed the pipe: it has seen enough.
+  /// The error if the reader has closed the pipe.
   struct Closed: Error {}
 
-  /// Makes a closed pipe, and a file that has become as long as the system lets it, an error of the write instead of a signal.
+  /// Makes writes to a closed pipe, or beyond the file size limit, throw errors instead of ending the process with a
+  /// signal.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
@@ -30,21 +31,21 @@ enum StandardOutput {
     try write(bytes.unsafeBytes)
   }
 
-  /// Writes text in which records stand as they are: to a terminal so that they do not command it, elsewhere byte for byte.
+  /// Writes text with unescaped values. On a terminal, control characters are escaped.
   static func writeSafely(_ text: String) throws {
     try write(Terminal.standardOutput.exists ? DisplayText.safe(text, keepsLines: true) : text)
   }
 
-  /// Writes such text that is whole lines.
+  /// Writes whole lines with unescaped values. On a terminal, control characters are escaped.
   static func writeSafely(_ bytes: ByteSlice) throws {
     guard Terminal.standardOutput.exists else { return try write(bytes) }
     try writeSafely(String(decoding: bytes.unsafeBytes, as: UTF8.self))
   }
 
-  /// Writes a report of what has been done, and where it cannot be written says that it has been done all the same.
+  /// Writes a report of completed work. If it cannot be written, the error says that the work is complete.
   ///
   /// - Parameters:
-  ///   - outcome: what has become of the file, without a point.
+  ///   - outcome: what has happened to the file, without a period.
   ///   - path: the file.
   static func report(_ text: String, of outcome: String, at path: String) throws {
     do {
@@ -54,7 +55,7 @@ enum StandardOutput {
     }
   }
 
-  /// Does `body` until it is done or the reader has seen enough, for what is to be said then all the same: the status.
+  /// Calls `body`, and returns normally if the reader closes the pipe, so that the exit status is still correct.
   static func untilClosed(_ body: () throws -> Void) throws {
     do {
       try body()
@@ -68,9 +69,9 @@ enum StandardOutput {
   }
 }
 
-/// Where progress, notes and errors go. Who does not read them does not keep the work from being done.
+/// Standard error, for progress, notes and errors. Errors of writing to it are ignored, so that the work continues.
 enum StandardError {
-  /// A line that tells of something that the user should know, though nothing has failed. What it names commands no terminal.
+  /// Returns a line with information for the user that is not an error. Control characters are escaped.
   static func note(_ text: String) -> String { "heartwood: note: \(DisplayText.safe(text))\n" }
 
   static func write(_ text: String) {
@@ -80,7 +81,7 @@ enum StandardError {
 }
 
 private enum Descriptor {
-  /// Writes all of `bytes`, or returns the number of the system's error.
+  /// Writes all of `bytes`. Returns the system's error number if it fails, and nil otherwise.
   static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -102,7 +103,7 @@ private enum Descriptor {
 
 // MARK: Terminal
 
-/// What is known of the terminal behind a file descriptor.
+/// The terminal of a file descriptor.
 struct Terminal {
   static let standardOutput = Terminal(descriptor: STDOUT_FILENO)
   static let standardError = Terminal(descriptor: STDERR_FILENO)
@@ -110,10 +111,10 @@ struct Terminal {
   private static let defaultWidth = 80
   private let descriptor: Int32
 
-  /// Whether there is a terminal at all, and not a file or a pipe.
+  /// Whether there is a terminal, and not a file or a pipe.
   var exists: Bool { isatty(descriptor) == 1 }
 
-  /// How many characters a line has; nil where there is no terminal.
+  /// The width of the terminal in characters; nil if there is no terminal.
   var width: Int? {
     guard exists else { return nil }
     var size = winsize()
@@ -124,14 +125,14 @@ struct Terminal {
 
 // MARK: Interruption
 
-/// Does something before a signal by which a user ends the process ends it.
+/// Calls a function before a signal of the user ends the process.
 final class Interruption {
   private let sources: [(signal: Int32, source: any DispatchSourceSignal)]
 
-  /// - Parameter cleanUp: called on a thread of its own, while the work goes on.
+  /// - Parameter cleanUp: is called on another thread, while the work continues.
   init(_ cleanUp: @escaping @Sendable () -> Void) {
     sources = [SIGHUP, SIGINT, SIGTERM].compactMap { number in
-      // Who starts the process with a signal ignored, as nohup does, wants it to go on.
+      // A process that was started with the signal ignored, for example by nohup, is to continue.
       guard signal(number, SIG_IGN) == nil else { return nil }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
@@ -144,7 +145,7 @@ final class Interruption {
     }
   }
 
-  /// Lets signals end the process at once again.
+  /// Restores the default behaviour, so that signals end the process at once.
   func end() {
     for (number, source) in sources {
       source.cancel()

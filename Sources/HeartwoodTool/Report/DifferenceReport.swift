@@ -4,13 +4,13 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Differences between two stores in words, and as JSON.
+/// Formats differences between two stores as text and as JSON.
 struct DifferenceReport {
-  /// What the stores are called.
+  /// The names of the stores.
   let first: String
   let second: String
 
-  /// One line, or one for each value that differs below it. What the stores say commands no terminal.
+  /// Returns one line, or, for changed values, one more line for each value. Control characters in values are escaped.
   func text(_ difference: ContentsDifferences.Difference) -> String {
     switch difference {
     case .identifier(let one, let other): "~ identifier of the store: \"\(one)\" → \"\(other)\"\n"
@@ -49,7 +49,7 @@ struct DifferenceReport {
   private func name(_ side: ContentsDifferences.Side) -> String { DisplayText.safe(side == .first ? first : second) }
 }
 
-/// How many differences of each kind there are.
+/// The numbers of differences of each kind.
 struct DifferenceSummary {
   private var removed = 0
   private var added = 0
@@ -67,7 +67,7 @@ struct DifferenceSummary {
     }
   }
 
-  /// Whether these are all records of both stores, each without one that is the same in the other.
+  /// Returns whether these are all records of both stores, so that no record is the same in both.
   func hasOnly(_ recordCounts: (first: Int, second: Int)) -> Bool {
     removed > 0 && added > 0 && removed == recordCounts.first && added == recordCounts.second
   }
@@ -85,7 +85,7 @@ struct DifferenceSummary {
 
 // MARK: ModelDifferenceReport
 
-/// What `model diff` tells.
+/// The output of `model diff`.
 struct ModelDifferenceReport {
   let differences: ModelDifferences
 
@@ -116,7 +116,7 @@ struct ModelDifferenceReport {
     differences.changes.map(line).joined() + verdict + "\n"
   }
 
-  /// What the models say breaks no line and commands no terminal.
+  /// Returns one line. Control characters in names are escaped.
   private func line(_ change: ModelChange) -> String {
     let marks: [ModelChange.Kind: String] = [.added: "+", .removed: "-", .renamed: ">", .changed: "~"]
     let detail = change.detail.isEmpty ? "" : "  \(change.detail)"

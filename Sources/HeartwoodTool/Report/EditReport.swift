@@ -3,9 +3,9 @@ import HeartwoodRecordText
 import HeartwoodModel
 import HeartwoodStore
 
-/// What a save changes: how many records of which entities, and the first of them with their values before and after.
+/// The changes of a save: the numbers of records by entity, and the first records with their values before and after.
 struct EditChanges {
-  /// How many records of an entity are concerned.
+  /// The numbers of changed records of an entity.
   struct Count {
     var inserted = 0
     var updated = 0
@@ -20,7 +20,7 @@ struct EditChanges {
   struct Change {
     let kind: Kind
     let entity: EntityDescription
-    /// Nil for a new record that is not saved.
+    /// The reference; nil for a new record that is not saved.
     fileprivate(set) var reference: String?
     /// The properties that differ, in the order of the model.
     fileprivate(set) var values: [(name: String, before: JSONValue, after: JSONValue)] = []
@@ -28,14 +28,14 @@ struct EditChanges {
     fileprivate let before: [String: PropertyValue]
   }
 
-  /// By the names of the entities.
+  /// The numbers of changed records, by entity.
   private(set) var counts: [String: Count] = [:]
   private(set) var shown: [Change] = []
   private let entities: [EntityDescription]
 
-  /// The changes of a context that are not saved yet.
+  /// Collects the unsaved changes of a context.
   ///
-  /// - Parameter shownCount: how many are looked at one by one.
+  /// - Parameter shownCount: the number of changes to collect one by one.
   init(of context: ManagedObjectContext, shownCount: Int) {
     entities = context.persistentStoreCoordinator.managedObjectModel.entities
     for object in context.insertedObjects { note(.added, object, shownCount, \.inserted) }
@@ -51,7 +51,7 @@ struct EditChanges {
       total.deleted += count.deleted
     }
   }
-  /// How many changes are not among those that are shown.
+  /// The number of changes that are not shown.
   var hiddenCount: Int { total.inserted + total.updated + total.deleted - shown.count }
 
   private mutating func note(
@@ -73,7 +73,7 @@ struct EditChanges {
     )
   }
 
-  /// Whether a property has another value than the record.
+  /// Returns whether a property differs from the record.
   private static func differs(_ object: ManagedObject) -> Bool {
     let before = before(object)
     return object.changedValues().contains { name, value in
@@ -81,15 +81,15 @@ struct EditChanges {
     }
   }
 
-  /// The values before of what has changed, and of what the save may compute.
+  /// Returns the old values of changed properties, and of properties that the save may compute.
   private static func before(_ object: ManagedObject) -> [String: PropertyValue] {
     let derived = object.entity.attributes.filter { $0.derivationExpression != nil }.map(\.name)
     let names = Array(object.changedValues().keys) + derived
-    // try?: all names are those of properties, which is all that the call refuses.
+    // try?: the call throws only for unknown properties, and all names are those of properties.
     return (try? object.committedValues(forKeys: names)) ?? [:]
   }
 
-  /// Takes the values that were saved.
+  /// Adds the values that were saved.
   mutating func noteSaved() throws {
     for index in shown.indices where shown[index].kind != .removed {
       shown[index].reference = shown[index].object.objectID.reference.text
@@ -115,20 +115,20 @@ struct EditChanges {
 
 // MARK: EditReport
 
-/// What `edit` tells.
+/// The output of `edit`.
 struct EditReport {
   let path: String
   let isDry: Bool
   let outcome: EditOutcome
 
-  /// How many characters of a value people are shown.
+  /// The maximum number of characters of a value in text output.
   private static let mostCharacters = 200
   private static let marks: [EditChanges.Kind: String] = [.added: "+", .changed: "~", .removed: "-"]
 
   var text: String {
     let name = DisplayText.safe(path)
     guard let changes = outcome.changes else { return "\(name): No record was found. Nothing was written.\n" }
-    guard !changes.isEmpty else { return "\(name): The records are so already. Nothing was written.\n" }
+    guard !changes.isEmpty else { return "\(name): The records have these values already. Nothing was written.\n" }
     let hidden = changes.hiddenCount > 0 ? "… and \(Quantity.text(changes.hiddenCount, "record")) more\n" : ""
     let counts = LabelledLines.text(changes.counts.sorted { $0.key < $1.key }.map { ($0.key, Self.text($0.value)) })
     let backup = outcome.backup.map { "backup: \(DisplayText.safe($0))\n" } ?? ""
@@ -137,7 +137,7 @@ struct EditReport {
       + "\(name): \(verb), \(Self.text(changes.total))\n"
   }
 
-  /// What people would do to have the store as it was; nil if nothing was written, or nothing kept.
+  /// How to undo the edit; nil if nothing was written or there is no backup.
   var advice: String? {
     outcome.backup.map { "To undo it: heartwood edit \(path) --restore \($0)" }
   }

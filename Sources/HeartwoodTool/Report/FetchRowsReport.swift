@@ -3,7 +3,7 @@ import HeartwoodRecordText
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// Rows of values as text, in the forms of records.
+/// Formats rows of values, like records.
 struct FetchRowsReport {
   private let rows: FetchRows
   private let format: FetchCommand.Format
@@ -72,26 +72,26 @@ extension FetchRowsReport {
 
 // MARK: RecordOutput
 
-/// Records on standard output.
+/// Writes records to standard output.
 struct RecordOutput {
   /// The entities of the model.
   let entities: [EntityDescription]
 
-  /// An object on a line for each record.
+  /// Writes one JSON object per line and record.
   func writeJSON(_ tables: [NodeTable]) throws {
     for table in tables {
       try RecordJSON(entity: table.entity, among: entities).write(table, to: StandardOutput.write)
     }
   }
 
-  /// Comma-separated fields below a header.
+  /// Writes comma-separated values with a header.
   func writeFields(_ table: NodeTable) throws {
     let fields = RecordFields(entity: table.entity, among: entities)
     try StandardOutput.writeSafely(fields.header)
     try fields.write(table, to: StandardOutput.writeSafely)
   }
 
-  /// A table for people for each entity, with a title where there are several.
+  /// Writes a table for each entity, with titles if there are several.
   func writeTables(_ tables: [NodeTable]) throws {
     var isFirst = true
     for table in tables {
@@ -109,7 +109,7 @@ struct RecordOutput {
 
 // MARK: HistoryTable
 
-/// Transactions for people, one on each line.
+/// Formats transactions as a table, with one line for each.
 enum HistoryTable {
   static func text(_ transactions: [PersistentHistoryTransaction]) -> String {
     let lines = transactions.map(cells)

@@ -1,7 +1,7 @@
 import HeartwoodRecordText
 import HeartwoodStore
 
-/// Lines of a label and a text, the texts below each other.
+/// Formats lines of a label and a text, with the texts aligned.
 enum LabelledLines {
   static func text(_ lines: [(label: String, text: String)]) -> String {
     var columns = TextColumns([.init(title: ""), .init(title: "")])
@@ -14,14 +14,14 @@ enum LabelledLines {
 
 // MARK: Quantity
 
-/// Amounts in words.
+/// Formats quantities.
 enum Quantity {
-  /// `1 record`, `6 records`.
+  /// Returns `1 record` or `6 records`.
   static func text(_ count: Int, _ noun: String) -> String {
     "\(count) \(noun)\(count == 1 ? "" : "s")"
   }
 
-  /// `0.012 s`.
+  /// Returns `0.012 s`.
   static func text(_ duration: Duration, digits: Int = 3) -> String {
     let unit = (0..<digits).reduce(1) { product, _ in product * 10 }
     let attosecondsPerUnit = 1_000_000_000_000_000_000 / Int64(unit)

@@ -2,16 +2,18 @@ import Heartwood
 import HeartwoodRecordText
 import HeartwoodModelFiles
 
-/// What `migrate` tells.
+/// The output of `migrate`.
 struct MigrationOutcome {
   private let store: String
   private let isDry: Bool
   private let isRefused: Bool
   private let result: StoreMigrationRun.Result?
 
+  /// Creates the output.
+  ///
   /// - Parameters:
   ///   - isRefused: whether no record would be left, and nothing would keep the old ones.
-  ///   - result: nil where there was nothing to do.
+  ///   - result: the result; nil if the store does not need a migration.
   init(store: String, isDry: Bool, isRefused: Bool, _ result: StoreMigrationRun.Result?) {
     self.store = store
     self.isDry = isDry
@@ -58,7 +60,7 @@ struct MigrationOutcome {
 
   var text: String {
     let name = DisplayText.safe(store)
-    guard let result else { return "\(name): The store is of this version of the model already.\n" }
+    guard let result else { return "\(name): The store has this version of the model already.\n" }
     let report = result.report
     let entities = LabelledLines.text(report.entities.map { (Self.label($0), Self.counts($0)) })
     let findings = report.findings.map { "\($0.isObstacle ? "! " : "")\($0)\n" }.joined()
@@ -67,7 +69,8 @@ struct MigrationOutcome {
 
   private static let emptied = "cannot be migrated without --backup: no record would be left"
 
-  /// Why the migration would fail of which this is a dry run, without anything above it to read; nil where it would not.
+  /// For a dry run, the reason for which the migration would fail, in words that need no context; nil if it would not
+  /// fail.
   var refusal: String? {
     guard isDry else { return nil }
     if isRefused { return Self.emptied }
@@ -106,8 +109,8 @@ struct MigrationOutcome {
 
 // MARK: MigrationLosses
 
-/// What a migration leaves out beside records and values, which are among its findings: the history, which tells of the old model. For programs, it has
-/// the references too that the type of another file has replaced; a note has that for people.
+/// What a migration leaves out besides records and values, which are among its findings: the history, because it
+/// belongs to the old model. In JSON, references that were replaced are included; in text output, a note reports them.
 struct MigrationLosses {
   private let transactionCount: Int
   private let renamedCount: Int
@@ -134,18 +137,18 @@ struct MigrationLosses {
 
 // MARK: DestinationNotes
 
-/// What is to be known of a file that was written as another type, in words for the user.
+/// Notes about a file that was written as another type.
 enum DestinationNotes {
   static func renamedRecords(of source: String) -> String {
-    "The type gives references of its own: the records have other ones than in \(source)."
+    "The type assigns its own references: they differ from those in \(source)."
   }
 
-  /// - Parameter source: the store whose file keeps the model.
+  /// - Parameter source: the path of the store that contains the model.
   static func lackingModel(of source: String) -> String {
     noModel + "--model \(source), or with the copy that heartwood model convert \(source) NAME.json makes."
   }
 
-  /// - Parameter model: the file of the model.
+  /// - Parameter model: the path of the model.
   static func lackingModel(at model: String) -> String { noModel + "--model \(model)." }
 
   private static let noModel = "The type keeps no model. Open the file with "

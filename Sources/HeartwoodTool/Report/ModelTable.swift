@@ -2,7 +2,7 @@ import Heartwood
 import HeartwoodRecordText
 import HeartwoodStore
 
-/// A model as a table: a line for each property, under a line for its entity.
+/// Formats a model as a table, with one line for each entity and, below it, one line for each property.
 struct ModelTable {
   private let model: ManagedObjectModel
 
@@ -86,7 +86,7 @@ struct ModelTable {
 
   private func renamingText(_ identifier: String?) -> String? { identifier.map { "was \($0)" } }
 
-  /// What is beside the entities. What the model says commands no terminal.
+  /// The lines for everything but the entities. Control characters in names are escaped.
   private var rest: [String] {
     let configurations = model.configurations.sorted { $0.key < $1.key }.map { name, members in
       "configuration \(name): \(members.joined(separator: ", "))"
@@ -102,7 +102,7 @@ struct ModelTable {
 
 // MARK: ModelDiagram
 
-/// A model as the text of a diagram.
+/// Formats a model as a diagram.
 struct ModelDiagram {
   private let model: ManagedObjectModel
 
@@ -110,7 +110,7 @@ struct ModelDiagram {
     self.model = model
   }
 
-  /// Relationships, of which one of two that are each other's inverse.
+  /// The relationships. Only one of two inverse relationships is included.
   private var links:
     [(entity: EntityDescription, relationship: RelationshipDescription, inverse: RelationshipDescription?)]
   {
@@ -127,7 +127,7 @@ struct ModelDiagram {
 
   // MARK: Mermaid
 
-  /// An entity relationship diagram of Mermaid.
+  /// An entity relationship diagram for Mermaid.
   var mermaid: String {
     var lines = ["erDiagram"]
     for entity in model.entities {
@@ -140,7 +140,7 @@ struct ModelDiagram {
       if let parent = entity.superentity { lines.append("  \(parent.name) ||--|| \(entity.name) : \"is a\"") }
     }
     for (entity, relationship, inverse) in links {
-      // The mark beside an entity says how many of its objects there are for one of the other.
+      // The mark beside an entity is the number of its objects for each object of the other entity.
       let left = inverse.map { mark($0, isLeft: true) } ?? "}o"
       let title = relationship.name + (inverse.map { " / \($0.name)" } ?? "")
       let right = mark(relationship, isLeft: false)
@@ -157,7 +157,7 @@ struct ModelDiagram {
 
   // MARK: Dot
 
-  /// A graph of Graphviz.
+  /// A graph for Graphviz.
   var dot: String {
     var lines = ["digraph model {", "  node [shape=record];"]
     for entity in model.entities {

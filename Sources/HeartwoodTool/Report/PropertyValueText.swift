@@ -3,9 +3,9 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Values of properties in the spelling of `dump`, `fetch` and `edit`.
+/// Values of properties in the form of `dump`, `fetch` and `edit`.
 extension PropertyValue {
-  /// The value as text; nil for no value and for several records. A record is its reference.
+  /// The value as text; nil for null and for to-many relationships. A related record is its reference.
   var recordText: String? {
     switch self {
     case .null, .toMany: return nil
@@ -25,7 +25,8 @@ extension PropertyValue {
 }
 
 extension JSONValue {
-  /// The value of a property. Numbers that are finite are numbers, decimal ones are strings; a record is its reference, several are null.
+  /// Converts a value of a property. Finite numbers are JSON numbers, decimals are strings, a to-one relationship is a
+  /// reference, and a to-many relationship is null.
   init(_ value: PropertyValue) {
     switch value {
     case .null: self = .null
@@ -37,8 +38,8 @@ extension JSONValue {
     }
   }
 
-  /// The value of a property as a dump has it: several records are a list, and a record of another entity than `destination` is an object
-  /// with `$entity` and `$id`.
+  /// Converts a value of a property to the form of a dump. A to-many relationship is an array, and a record of another
+  /// entity than `destination` is an object with `$entity` and `$id`.
   init(_ value: PropertyValue, destination: EntityDescription?) {
     switch value {
     case .toOne(let id): self = Self.reference(id, destination)

@@ -3,22 +3,22 @@ import HeartwoodRecordText
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// What `info` tells about a store.
+/// The output of `info`.
 struct StoreReport {
   private let path: String
   private let typeDescription: StoreTypeDescription
   private let formatVersion: String?
-  /// Nil for a store that is no file.
+  /// The size in bytes; nil for a store that is not a file.
   private let size: Int?
-  /// Where the model is from.
+  /// Where the model was found.
   private let modelText: String
   private let metadata: StoreMetadata
-  /// A count is nil if the entity's table is missing.
+  /// The number of records by entity. A number is nil if the entity's table is missing.
   private let entities: [(name: String, count: Int?)]
   /// The number of rows whose entity the file does not list.
   private let strayCount: Int
   private let history: HistorySummary?
-  /// How many transactions are in a history that cannot be read.
+  /// The number of transactions in a history that cannot be read.
   private let foreignTransactionCount: Int
 
   private struct HistorySummary {
@@ -48,7 +48,8 @@ struct StoreReport {
     foreignTransactionCount = try opened.foreignTransactionCount()
   }
 
-  /// Reports what the file of a store without a model shows; nil if files of its type do not list their entities.
+  /// Creates a report from the file of a store without a model. Returns nil if files of its type do not list their
+  /// entities.
   init?(withoutModel source: StoreSource) throws {
     guard let format = try source.format().format as? any FileFormat, let path = source.place.path,
       let records = try format.recordCounts(ofStoreAt: path, options: .readOnly)
@@ -58,7 +59,7 @@ struct StoreReport {
     typeDescription = format.typeDescription
     formatVersion = try source.formatVersion(format)
     size = try source.fileSystem.storeSize(at: source.place, format)
-    modelText = "none at hand; give it with --model"
+    modelText = "not found; give it with --model"
     metadata = try file.reading { try format.readMetadata(from: file, options: .readOnly) }
     (entities, strayCount) = (records.entities, records.strayCount)
     history = nil
@@ -118,7 +119,7 @@ extension StoreReport {
       ("model", modelText),
     ]
     lines += entities.map { entity in
-      ("entity \(entity.name)", entity.count.map { Quantity.text($0, "record") } ?? "its table is not to be found")
+      ("entity \(entity.name)", entity.count.map { Quantity.text($0, "record") } ?? "its table is missing")
     }
     if strayCount > 0 { lines.append(("of no entity", Quantity.text(strayCount, "row"))) }
     lines.append(("history", historyText))
@@ -146,7 +147,7 @@ extension StoreReport {
 
 // MARK: TypesReport
 
-/// What `types` tells about the kinds of stores that are registered.
+/// The output of `types`.
 struct TypesReport {
   private let descriptions: [StoreTypeDescription]
 
@@ -169,7 +170,7 @@ struct TypesReport {
     return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
   }
 
-  /// The extensions of files, and how URLs begin.
+  /// Returns the file extensions and the URL schemes.
   private static func places(_ description: StoreTypeDescription) -> [String] {
     description.fileExtensions + description.urlSchemes.map { "\($0)://" }
   }

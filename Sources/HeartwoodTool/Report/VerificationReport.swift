@@ -2,17 +2,17 @@ import Heartwood
 import HeartwoodRecordText
 import HeartwoodStore
 
-/// What `verify` found.
+/// The output of `verify`.
 struct VerificationReport {
-  /// Something that is wrong with the file, or with a record.
+  /// A problem of the file or of a record.
   struct Finding {
-    /// Nil where it is the file.
+    /// The name of the entity; nil for a problem of the file.
     let entityName: String?
     let reference: ReferenceID?
     let propertyName: String?
     let message: String
 
-    /// Something that is wrong with the file.
+    /// Creates a problem of the file.
     init(_ message: String) {
       (entityName, reference, propertyName) = (nil, nil, nil)
       self.message = message
@@ -25,11 +25,11 @@ struct VerificationReport {
       message = finding.message
     }
 
-    /// A value, or a record, that cannot be read.
+    /// Creates a problem of a value or a record that cannot be read.
     init(_ value: UnreadableValue) {
       (entityName, reference, propertyName) = (value.entityName, value.reference, value.propertyName)
       var error = value.error
-      // The path is told before it, and the entity, too.
+      // The path and the entity are printed before the message.
       error.context.path = nil
       error.context.entity = nil
       message = "\(error)"
@@ -41,20 +41,22 @@ struct VerificationReport {
     }
   }
 
-  /// Nil where the records cannot be read.
+  /// The number of records; nil if they cannot be read.
   let recordCount: Int?
   /// The first findings, up to a limit.
   let findings: [Finding]
-  /// How many there are.
+  /// The number of findings.
   private let count: Int
-  /// Whether the file has more faults than were looked for.
+  /// Whether the file may have further faults that were not looked for.
   private let isIncomplete: Bool
 
+  /// Creates a report.
+  ///
   /// - Parameters:
-  ///   - findings: the first ones.
-  ///   - count: how many there are.
-  ///   - limit: how many of the findings are told.
-  ///   - isIncomplete: whether there may be more than were counted.
+  ///   - findings: the first findings.
+  ///   - count: the number of findings.
+  ///   - limit: the maximum number of findings to report.
+  ///   - isIncomplete: whether there may be more findings than were counted.
   init(recordCount: Int?, findings: [Finding], count: Int, limit: Int, isIncomplete: Bool) {
     self.recordCount = recordCount
     self.findings = Array(findings.prefix(limit))
@@ -94,12 +96,12 @@ struct VerificationReport {
 
 // MARK: SalvageText
 
-/// What `convert --salvage` says of a damaged store.
+/// The output of `convert --salvage` for a damaged store.
 enum SalvageText {
-  /// How many losses are shown; all are in the file of `--report`.
+  /// The maximum number of losses to print. The file of `--report` contains all of them.
   static let mostLines = 100
 
-  /// A line for each loss, up to a limit, and one that counts all.
+  /// Returns one line for each loss, up to the limit, and a line with the totals.
   static func text(_ report: SalvageReport, source: String) -> String {
     let lines = report.losses.prefix(mostLines).map { line("\(source): \($0)") }
     let rest = report.losses.count - lines.count

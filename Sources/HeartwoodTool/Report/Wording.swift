@@ -5,8 +5,8 @@ import HeartwoodGeneration
 import HeartwoodModel
 import HeartwoodStore
 
-/// Errors of the library in words for the users of the tool: options and commands in place of names of the library, and files as the arguments
-/// name them.
+/// Describes errors of the framework to users of the tool: with options and commands in place of Swift names, and with
+/// paths as in the arguments.
 struct Wording {
   private let paths: GivenPaths
   private let command: String?
@@ -29,7 +29,8 @@ struct Wording {
     }
   }
 
-  /// A predicate's places for arguments and its variables have no values here: all there is of it is its text.
+  /// Returns the text of an error in a predicate. Placeholders and variables cannot have values here, so the value has
+  /// to be written into the predicate.
   private func text(_ error: FetchPredicateError) -> String {
     let isOfValue = [.unboundVariable, .argument].contains(error.kind) && error.recovery != nil
     return isOfValue ? error.text(recovery: "Write the value in its place.") : error.description
@@ -42,10 +43,10 @@ struct Wording {
   }
 }
 
-// MARK: What to do
+// MARK: Recovery
 
 extension Wording {
-  /// What to do, in place of the library's text; nil if that is good for users of the tool, too.
+  /// Returns what to do, in place of the framework's text; nil if that is suitable for users of the tool, too.
   func recovery(_ recovery: PersistenceError.Recovery) -> String? {
     let list = recovery.names.joined(separator: ", ")
     return switch recovery.kind {
@@ -57,9 +58,9 @@ extension Wording {
       otherType(orPrinting: "the records of one entity with heartwood dump --entity NAME --format csv")
     case .removeUserMetadata: otherType(orPrinting: "the records alone with heartwood dump --format csv")
     case .openForWriting, .openReadOnly: ""
-    case .giveModel: "Give the model that it was written with by --model."
-    case .trackHistory: "What an application saves with the option tracksPersistentHistory is kept."
-    case .restartHistory: "Go on from the last transaction that heartwood info tells, or leave out --after."
+    case .giveModel: "Give its model with --model."
+    case .trackHistory: "Only saves with the option tracksPersistentHistory are recorded."
+    case .restartHistory: "Continue from the last transaction in heartwood info, or leave out --after."
     case .waitLonger: "Try again later."
     case .setOption, .raiseLimit: "An application that opens it can set the option \(list)."
     default: migrationRecovery(recovery.kind)
@@ -71,18 +72,18 @@ extension Wording {
     case .migrateStore: "Open it with the model that it was written with, or migrate it with heartwood migrate."
     case .giveOlderModels: "Give it with --from-model."
     case .giveOlderModelsOrCopyStore:
-      "Give the store's model with --from-model. Or heartwood convert makes a new file that is of the model in the old one, and can be migrated."
+      "Give the store's model with --from-model. Or make a new file with heartwood convert, which has the model in the old one, and can be migrated."
     case .migrateToOtherFile: "Write the migrated one with --output."
     case .resolveMigration:
-      "Say what is to become of them (--duplicates, --several, --unfit), or write a mapping model."
+      "Set what happens to them (--duplicates, --several, --unfit), or write a mapping model."
     case .acceptMigrationLoss:
-      "Give --allow-loss to go on without them, or write a mapping model that takes them along."
-    case .giveMigrationPolicy: "That is code of an application, which has to migrate the store itself."
+      "Give --allow-loss to go on without them, or write a mapping model that keeps them."
+    case .giveMigrationPolicy: "The policy is code of an application, which has to migrate the store itself."
     default: nil
     }
   }
 
-  /// What is printed has not been migrated.
+  /// What would be printed has not been migrated, so printing is not suggested for a migration.
   private func otherType(orPrinting records: String) -> String {
     let isMigration = command == MigrateCommand.configuration.commandName
     return "Choose another type of store" + (isMigration ? "." : ", or print \(records).")

@@ -3,39 +3,39 @@ import HeartwoodFoundation
 import HeartwoodSQLite
 import HeartwoodStore
 
-/// Writes all that one store keeps as another.
+/// Writes the contents of a store as another store.
 struct Conversion {
   struct Result {
     /// The model with which the source was read.
     let model: LocatedModel
     let recordCount: Int
-    /// How many bytes the written files have; nil for a store that is no file.
+    /// The size of the written files in bytes; nil for a store that is not a file.
     var byteCount: Int?
-    /// How many transactions of the history were left out, because the other type keeps none.
+    /// The number of transactions that were left out because the other type has no history.
     var lostTransactionCount: Int
-    /// How many transactions of Core Data's history were left out, because they are of an unknown form.
+    /// The number of transactions of Core Data that were left out because their form is not known.
     let foreignTransactionCount: Int
-    /// Whether the records are called otherwise, because the other type cannot call them as they were called.
+    /// Whether records have new references because the other type cannot have the old ones.
     var hasRenamedRecords: Bool
-    /// Whether the other file does not open without the model that was in the source.
+    /// Whether the other store cannot be opened without the model that the source contains.
     let lacksModel: Bool
-    /// What was salvaged of a damaged source; nil if it was to be whole.
+    /// What was salvaged from a damaged source; nil without --salvage.
     let salvage: SalvageReport?
-    /// The inverses that the new model has, and the old one has not.
+    /// The inverse relationships that were added to the model.
     var addedInverses: [AddedInverse] = []
   }
 
   let source: StoreSource
   let destination: Destination
   let verifies: Bool
-  /// Whether what is sound is taken of a damaged source.
+  /// Whether to write what is sound in a damaged source.
   let salvages: Bool
-  /// The attribute in which references are kept, or from which they are taken.
+  /// The attribute that keeps references, or that contains them.
   let referenceAttribute: String?
-  /// Whether to-many relationships get the inverses that they lack.
+  /// Whether to add inverses to to-many relationships that have none.
   let addsInverses: Bool
   let progress: ProgressBar
-  /// How far a store has come that makes the other one itself.
+  /// The progress of a store that writes the other store itself.
   private let copying: MigrationProgress
   private var registry: StoreRegistry { source.registry }
 
@@ -55,7 +55,7 @@ struct Conversion {
     self.referenceAttribute = referenceAttribute
     self.addsInverses = addsInverses
     self.progress = progress
-    // A store that makes the other one itself writes past the files that are observed.
+    // A store that writes the other store itself does not write through the observed files.
     let copying = MigrationProgress { _ in progress.begin(.writing) }
     progress.measure(.writing) { [weak copying] in
       copying.flatMap { $0.fractionCompleted > 0 ? $0.fractionCompleted : nil }
@@ -76,7 +76,7 @@ struct Conversion {
       progress.begin(.reading)
       let opened = try source.open()
       progress.begin(.checking)
-      // What is read as it is needed is read when it is written, if at all.
+      // Records that are read as needed are read when they are written, if at all.
       if !opened.store.engine.readsAsNeeded { _ = try opened.store.engine.contents() }
       return try convert(opened, type)
     }
@@ -89,20 +89,20 @@ struct Conversion {
     return opened
   }
 
-  /// Calls `body`, and lets the error of a damaged source say that what is sound of it can be written.
+  /// Calls `body`. If the source is damaged, the error suggests --salvage.
   private func suggestingSalvage<Value>(_ body: () throws -> Value) throws -> Value {
     let damages: Set<PersistenceError.Code> = [.fileCorrupt, .fileMalformed, .duplicateReference, .danglingReference]
     do {
       return try body()
     } catch var error as PersistenceError where damages.contains(error.code) && isOfSource(error) {
       let advice = error.recovery.map { Wording().recovery($0) ?? $0.text } ?? ""
-      let salvage = "--salvage writes what is sound of it."
+      let salvage = "--salvage writes what is sound in it."
       error.recovery = .custom(advice.isEmpty ? salvage : advice + " " + salvage)
       throw error
     }
   }
 
-  /// Whether an error is one of the source, which it names as it was given or without links.
+  /// Returns whether an error belongs to the source. Its path is the argument, or the path without symbolic links.
   private func isOfSource(_ error: PersistenceError) -> Bool {
     guard let path = error.context.path else { return false }
     if path == source.path { return true }
@@ -130,7 +130,8 @@ struct Conversion {
     return try store.entities.filter { !$0.isAbstract }.reduce(0) { try $0 + store.engine.count(of: $1) }
   }
 
-  /// Of a model that the user has given, or that lies beside the source, there is a file still.
+  /// Returns whether the new store lacks its model. A model that was given, or that was found beside the source, still
+  /// has its own file.
   private func lacksModel(_ model: LocatedModel, _ type: StoreType) throws -> Bool {
     guard model.path == nil, !model.isInferred else { return false }
     return !ModelLocator(registry: registry, fileSystem: POSIXFileSystem()).hasModel(
@@ -144,7 +145,7 @@ struct Conversion {
     return isKept ? 0 : try opened.store.engine.history()?.transactionCount ?? 0
   }
 
-  /// Writes the destination, and tells whether its records are called otherwise.
+  /// Writes the destination. Returns whether records have new references.
   private func write(_ opened: OpenStore, _ type: StoreType) throws -> Bool {
     try checkPlace(opened.model.model, type)
     guard verifies else { return try write(opened, type, at: destination.place).engine.hasRenamedRecords }
@@ -157,7 +158,8 @@ struct Conversion {
     }
   }
 
-  /// Writes a store at a URL: first at another one, if there is a store, which stays until what was written has been verified.
+  /// Writes a store at a URL. An existing store is replaced only after the new one, at a temporary URL, has been
+  /// verified.
   private func writeVerified(_ opened: OpenStore, _ type: StoreType, at url: URL) throws -> Bool {
     let request = StoreManager.Request(type: type, place: .url(url), options: StoreOptions())
     guard try storeManager(opened.model.model).isThere(request),
@@ -174,7 +176,7 @@ struct Conversion {
       try format.moveStore(at: temporary, to: url, replacing: destination.isReplaced, options: request.options)
       return hasRenamedRecords
     } catch {
-      // try?: what cannot be removed does not hide why it was made in vain.
+      // try?: the error that is thrown is more important than that of removing the store.
       try? format.removeStore(at: temporary, options: request.options)
       throw error
     }
@@ -184,27 +186,27 @@ struct Conversion {
     StoreManager(model: model, registry: registry, fileSystem: POSIXFileSystem())
   }
 
-  /// Makes sure, where a draft is to be written first, that the place does not refuse the store in the end.
+  /// Checks that the destination accepts the store, before a draft is written elsewhere.
   private func checkPlace(_ model: ManagedObjectModel, _ type: StoreType) throws {
     let storeManager = storeManager(model)
-    // What may be replaced has been checked.
+    // Whether it may be replaced has been checked already.
     let request = StoreManager.Request(type: type, place: destination.place, options: StoreOptions())
     try storeManager.checkPlace(request, replacing: destination.place.path != nil || destination.isReplaced)
   }
 
-  /// Writes beside an old file, which stays until what was written has been verified.
+  /// Writes a draft beside an existing file, which is replaced only after the draft has been verified.
   private func writeDraft(_ opened: OpenStore, _ type: StoreType, _ target: String) throws -> Bool {
     let draft = try DraftFolder(beside: target)
     defer { draft.remove() }
     let hasRenamedRecords = try writeVerified(opened, type, at: .file(path: draft.storePath))
-    // A copy has the permissions of what it is a copy of, also before it takes the place of the old file.
+    // The draft gets the permissions of the existing file before it replaces it.
     try POSIXFileSystem().copyPermissions(ofFileAtPath: target, toPath: draft.storePath)
     let storeManager = storeManager(opened.model.model)
     try storeManager.replaceStore(at: .file(path: target), by: .reading(draft.storePath, type))
     return hasRenamedRecords
   }
 
-  /// Writes a file that is not there yet, verifies it, and closes it again; what is wrong does not stay.
+  /// Writes a new file, verifies it and closes it. It is removed if it is wrong.
   private func writeVerified(_ opened: OpenStore, _ type: StoreType, at place: StorePlace) throws -> Bool {
     let written = try write(opened, type, at: place)
     let storeManager = storeManager(opened.model.model)
@@ -214,7 +216,7 @@ struct Conversion {
       return written.engine.hasRenamedRecords
     } catch {
       close(written)
-      // What cannot be removed does not hide what is wrong with it.
+      // The error of the verification is more important than that of removing the file.
       try? storeManager.destroy(.reading(place, type))
       throw error
     }
@@ -231,7 +233,7 @@ struct Conversion {
     var options = StoreOptions()
     options[.referenceAttribute] = referenceAttribute
     let request = StoreManager.Request(type: type, place: place, options: options)
-    // An incremental store writes its file itself, where nobody observes that.
+    // An incremental store writes its file itself, and not through the observed files.
     let capabilities = try registry.format(for: type).typeDescription.capabilities
     if capabilities.kind == .incremental { progress.begin(.writing) }
     let written: PersistentStore
@@ -244,7 +246,7 @@ struct Conversion {
     return written
   }
 
-  /// Reads what was written and compares it with what was to be: the records of the source, under the names that they have now.
+  /// Reads the written store, and compares it with the records of the source, under the references that they have now.
   private func verify(
     _ store: PersistentStore,
     of source: PersistentStore,
@@ -258,10 +260,10 @@ struct Conversion {
     let wanted = try handedOver(to: store, of: source)
     let found = try reopened.engine.contents()
     guard let difference = try firstDifference(wanted, found, isOrdered: destination.place.path != nil) else { return }
-    throw ToolError(at: destination.path, "What was written is not what was read: \(difference). It was not kept.")
+    throw ToolError(at: destination.path, "The written store differs from the source: \(difference). It was removed.")
   }
 
-  /// - Parameter isOrdered: whether the order of the records counts, which a database or a service need not keep.
+  /// - Parameter isOrdered: whether the order of the records is compared. A database or a service need not keep it.
   private func firstDifference(_ wanted: StoreContents, _ found: StoreContents, isOrdered: Bool) throws -> String? {
     if isOrdered { return ContentsComparison.firstDifference(wanted, found)?.description }
     var first: String?
@@ -274,21 +276,22 @@ struct Conversion {
   private static func description(_ difference: ContentsDifferences.Difference) -> String {
     switch difference {
     case .identifier: "the identifiers of the stores differ"
-    case .metadata(let key, _, _): "the metadata of the user differ at the key \(key)"
+    case .metadata(let key, _, _): "the user's metadata differs at the key \(key)"
     case .entity(let entity, let count, _): "only one of them has the entity \(entity.name), and \(count) records of it"
     case .property(let name, let entity, _): "only one of them has \(entity.name).\(name)"
     case .record(let record, .first): "\(record.objectID) is missing"
-    case .record(let record, .second): "\(record.objectID) was not to be there"
+    case .record(let record, .second): "\(record.objectID) is not in the source"
     case .values(let record, _, let names): "\(record.objectID) has other values of \(names.joined(separator: ", "))"
     }
   }
 
-  /// What a store was made of. Asked for its contents, an incremental one would read them from its file, and be compared with itself.
+  /// Returns the contents that were passed to a store. The contents of an incremental store would be read from its
+  /// file, and compared with themselves.
   private func handedOver(to store: PersistentStore, of source: PersistentStore) throws -> StoreContents {
     if !store.engine.readsAsNeeded { return try store.engine.contents() }
     let known = try store.entities.map { try store.engine.knownTable(of: $0) }
     var contents = try source.engine.contents()
-    // What was copied without going through memory has no tables that it was made of, and the names that the records had.
+    // A store that was copied without going through memory has no such tables, and its records have the old references.
     guard known.allSatisfy(\.isWhole) else { return contents }
     for (table, _) in known { contents.tables[table.entity.ordinal] = table }
     return contents
@@ -297,12 +300,12 @@ struct Conversion {
 
 // MARK: Destination
 
-/// Where a conversion writes.
+/// The destination of a conversion.
 struct Destination {
   let place: StorePlace
-  /// The type that the user gives; nil means that the extension tells.
+  /// The type that the user gives; nil if the extension determines it.
   let typeName: String?
-  /// Whether a store that is there is replaced.
+  /// Whether to replace an existing store.
   let isReplaced: Bool
 
   init(path: String, typeName: String?, isReplaced: Bool) {
@@ -311,10 +314,10 @@ struct Destination {
     self.isReplaced = isReplaced
   }
 
-  /// The place as errors and reports name it.
+  /// The name of the destination in errors and reports.
   var path: String { place.description }
 
-  /// The type of the new file: what may be there now has no say.
+  /// Returns the type of the new store. It does not depend on an existing file.
   func type(in registry: StoreRegistry) throws(PersistenceError) -> StoreType {
     if let typeName { return try registry.format(for: StoreType(typeName)).typeDescription.type }
     if place.path == nil { return try registry.type(ofStoreAt: place) }
@@ -322,13 +325,13 @@ struct Destination {
     let extensions = registry.typeDescriptions.flatMap(\.fileExtensions).joined(separator: ", ")
     throw PersistenceError(
       .storeTypeUndetermined,
-      "The name does not say of which type the store is.",
+      "The name does not show the type of the store.",
       recovery: "Give the type with --to, or a name with one of the extensions \(extensions).",
       context: .init(path: path)
     )
   }
 
-  /// Refuses the source itself, under whatever name, and a file that is not to be replaced.
+  /// Refuses the source itself, also if a link refers to it, and a file that may not be replaced.
   func check(against source: StorePlace, in fileSystem: any FileSystem) throws {
     guard let path = place.path else {
       guard place != source else { throw Self.isSource("store", place.description) }
@@ -341,7 +344,7 @@ struct Destination {
     throw PersistenceError(.fileExists, "There is a file already.", recovery: .replaceFile, context: .init(path: path))
   }
 
-  /// Refuses a file that is the source, under whatever name.
+  /// Refuses the file of the source, also if a link refers to it.
   static func check(_ path: String, _ status: FileStatus, isNot source: FileStatus?) throws(ToolError) {
     guard let source, source.identity.isSameFile(as: status.identity) else { return }
     throw isSource("file", path)
@@ -354,7 +357,7 @@ struct Destination {
 
 // MARK: SalvageRun
 
-/// What was salvaged of a damaged store, and how much of it another store could take.
+/// The salvaged contents of a damaged store, and how much of it another store can hold.
 final class SalvageRun {
   private(set) var salvaged: SalvagedStore
 
@@ -366,7 +369,7 @@ final class SalvageRun {
     get throws { try salvaged.report }
   }
 
-  /// Writes what was salvaged; what the other store cannot keep is left out from then on.
+  /// Writes the salvaged contents. What the other store cannot hold is removed from them.
   func write(to request: StoreManager.Request, replacing: Bool, _ storeManager: StoreManager) throws -> PersistentStore
   {
     let result = try storeManager.convert(salvaged, to: request, replacing: replacing)

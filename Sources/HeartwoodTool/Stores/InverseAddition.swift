@@ -3,14 +3,14 @@ import HeartwoodFoundation
 import HeartwoodSQLite
 import HeartwoodStore
 
-/// Writes a store as one of a model in which all to-many relationships have an inverse.
+/// Writes a store with a model in which all to-many relationships have an inverse.
 ///
-/// The records go through a binary file of the model that they were read with, so that any source will do: also one whose model was made of its
-/// records, or that is no file.
+/// The records are first written to a binary file with the model of the source. So any source is possible, even one
+/// whose model is inferred, or one that is not a file.
 struct InverseAddition {
   let conversion: Conversion
 
-  /// Nil if all to-many relationships have an inverse already.
+  /// Returns nil if all to-many relationships have an inverse already.
   func run(_ type: StoreType) throws -> Conversion.Result? {
     let opened = try conversion.source.open()
     let (model, added) = try opened.model.model.addingInverses()
@@ -18,7 +18,7 @@ struct InverseAddition {
     guard try conversion.source.registry.format(for: type).typeDescription.capabilities.supports(.embeddedModel) else {
       throw ToolError(
         at: conversion.destination.path,
-        "A store of type \(type) has no place for the model with inverses."
+        "A store of type \(type) cannot hold the model with inverses."
       )
     }
     let place = PathParts.join(FileManager.default.temporaryDirectory.path, "inverses")
@@ -54,7 +54,7 @@ struct InverseAddition {
       options: StoreOptions()
     )
     guard let migration else {
-      throw ToolError(at: conversion.source.path, "The model with inverses is no other version than the one without.")
+      throw ToolError(at: conversion.source.path, "The model with inverses is the same version as the one without.")
     }
     let destination = conversion.destination
     return try migration.run(to: destination.place.argumentURL, type: type, replacing: destination.isReplaced)

@@ -4,16 +4,16 @@ import HeartwoodModelFiles
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// A model, where it was found, and what was left out of it.
+/// A model, where it was found, and notes about it.
 struct LocatedModel {
   let model: ManagedObjectModel
-  /// The file or folder; nil where the store's own file has it.
+  /// The path of the file or folder; nil if the store's own file contains the model.
   let path: String?
-  /// What the file says and the model has not, each with its place.
+  /// Notes about what the model does not represent, with their positions.
   let notes: [String]
-  /// Whether it is made of what the store's file tells of its records, and not the model that they were written with.
+  /// Whether the model is inferred from the file, and not the one with which the store was written.
   let isInferred: Bool
-  /// The file of Xcode's that it was read from; nil where it is from another.
+  /// The Xcode file from which the model was read; nil if it was another file.
   let file: DataModelFile?
 
   init(
@@ -30,10 +30,10 @@ struct LocatedModel {
     self.file = file
   }
 
-  /// Tells the user what is to be known of the model.
+  /// Prints the notes.
   func tellNotes() { StandardError.write(noteLines) }
 
-  /// The same, while a bar may be shown.
+  /// Prints the notes during work with a progress bar.
   func tellNotes(beside progress: ProgressBar) { progress.tell(noteLines) }
 
   private var noteLines: String { notes.map(StandardError.note).joined() }
@@ -42,9 +42,9 @@ struct LocatedModel {
 /// Finds the model of a store: the one that the user gives, the one in the store's own file, or the one beside it.
 struct ModelLocator {
   static let help: ArgumentHelp = """
-    The model: an .xcdatamodeld, .xcdatamodel, .momd or .mom, a JSON model, or a store that holds one. Of several versions it is the current one, \
-    or else the newest that the file fits; the path of one .xcdatamodel in the bundle gives that version. Without it, the model in the store's own \
-    file is taken, or the .xcdatamodeld beside it, or one is made of what the file tells of its records.
+    The model: an .xcdatamodeld, .xcdatamodel, .momd or .mom, a JSON model, or a store that holds one. If there are several versions, the current \
+    one is used, or the newest that fits the file; the path of an .xcdatamodel in the bundle selects that version. By default, the model in the \
+    store's own file is used, or the .xcdatamodeld beside it, or one is made from the information in the file.
     """
 
   private static let bundleSuffix = ".xcdatamodeld"
@@ -53,7 +53,7 @@ struct ModelLocator {
   let registry: StoreRegistry
   let fileSystem: any FileSystem
 
-  /// The model that the user gives.
+  /// Returns the model at a path that the user gives.
   func model(at path: String, version: String? = nil) throws -> LocatedModel {
     guard let status = try fileSystem.status(atPath: path) else {
       throw PersistenceError(.modelMissing, "There is no such file or folder.", context: .init(path: path))
@@ -62,11 +62,11 @@ struct ModelLocator {
       return try dataModel(at: path, version: version)
     }
     guard version == nil else {
-      throw ToolError(at: path, "This holds one model, which has no versions. Leave the version out.")
+      throw ToolError(at: path, "This holds one model, without versions. Leave out the version.")
     }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     try file.checkIsPlain()
-    // A file of that name is to be a model, also where it begins otherwise.
+    // A file with this extension is a model, whatever its first character is.
     let isJSON = PathParts.fileExtension(path) == "json"
     let first = try firstCharacter(of: file)
     let isStore = try first == "<" && Self.storeElements.contains(firstElement(of: file))
@@ -79,10 +79,10 @@ struct ModelLocator {
     }
   }
 
-  /// The model of a store about which the user says nothing.
+  /// Returns the model of a store if the user gives none.
   func model(forStoreAt place: StorePlace, _ type: StoreType, _ format: any StoreFormat) throws -> LocatedModel {
     if let model = try embeddedModel(.reading(place, type)) { return LocatedModel(model, path: nil) }
-    // At a URL a store that is not there looks like one without a model until its metadata are asked for.
+    // If there is no store at a URL, it looks like a store without a model until its metadata is requested.
     if place.path == nil { _ = try storeManager().metadata(.reading(place, type)) }
     do {
       return try dataModel(at: try bundle(beside: place))
@@ -95,31 +95,33 @@ struct ModelLocator {
     }
   }
 
-  /// The model of a damaged store about which the user says nothing: the one in its file, if that part is sound, or else as of any other.
+  /// Returns the model of a damaged store if the user gives none: the one in its file, if that part is sound, or one
+  /// that is found as for other stores.
   func model(forDamagedStoreAt place: StorePlace, _ type: StoreType, _ format: any StoreFormat) throws -> LocatedModel {
     if let path = place.path, let format = format as? any FileFormat {
       let file = try StoreInput(try fileSystem.openFile(atPath: path))
       if let model = format.salvageModel(from: file, options: .readOnly) { return LocatedModel(model, path: nil) }
-      // try?: what cannot be read tells of no model, and the salvage that follows says why.
+      // try?: if the model cannot be read, another one is found, and the salvage reports the damage.
     } else if let model = try? embeddedModel(.reading(place, type)) {
       return LocatedModel(model, path: nil)
     }
     do {
       return try dataModel(at: try bundle(beside: place))
     } catch let error as PersistenceError where error.code == .modelMissing {
-      // What cannot be read tells of no model.
+      // If the file cannot be read, no model can be inferred.
       guard let model = try? inferredModel(forStoreAt: place, format) else { throw error }
       return model
     }
   }
 
-  /// Whether a store that is new at `place` is opened without being told its model: its type keeps it, or one lies beside it.
+  /// Returns whether a new store at `place` can be opened without giving a model, because its type contains the model
+  /// or there is one beside it.
   func hasModel(ofStoreAt place: StorePlace, _ format: any StoreFormat) -> Bool {
     format.typeDescription.capabilities.supports(.embeddedModel) || (try? bundle(beside: place)) != nil
   }
 
-  /// The other versions in the bundle of a model, the newest first where all can be read. One that cannot be is left out: the store may be of
-  /// another.
+  /// Returns the other versions in a model's bundle. The newest is first if all can be read. A version that cannot be
+  /// read is left out, because the store may belong to another one.
   func otherVersions(of model: LocatedModel) throws -> [LocatedModel] {
     guard let path = model.path, model.file != nil else { return [] }
     let bundle = URL(argument: path)
@@ -129,9 +131,9 @@ struct ModelLocator {
     return versions.reversed().filter { $0 != current }.compactMap { try? dataModel(at: path, version: $0) }
   }
 
-  /// A model that is made of what the store's file tells of its records, where it tells enough.
+  /// Returns a model that is inferred from the store's file, if there is enough information.
   ///
-  /// - Parameter other: a model that was found for the file and is not its own.
+  /// - Parameter other: a model that was found for the file but does not fit it.
   func inferredModel(
     forStoreAt place: StorePlace,
     _ format: any StoreFormat,
@@ -141,7 +143,7 @@ struct ModelLocator {
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     let foreign = other?.path.map { ", and was not written with that of \($0)" } ?? ""
     let note =
-      "\(path): The file holds no model\(foreign), so one was made of its records. Names may differ from the real ones: --model gives it."
+      "\(path): The file holds no model\(foreign), so one was made of its records. Names may differ from the real ones. Give the real model with --model."
     return try format.inferModel(from: file, options: .readOnly).map {
       LocatedModel($0, path: nil, notes: [note], isInferred: true)
     }
@@ -152,21 +154,21 @@ struct ModelLocator {
     return String(decoding: prefix, as: UTF8.self).first { !$0.isWhitespace && $0 != "\u{FEFF}" }
   }
 
-  /// The first elements of stores in XML.
+  /// The names of the first elements of XML stores.
   private static let storeElements: Set = ["database", "plist"]
-  /// How much of a file is looked at to find its first element.
+  /// The number of bytes that are searched for the first element.
   private static let prologueLength = 4096
 
-  /// The name of the first element of an XML file; empty where that is not found.
+  /// Returns the name of the first element of an XML file; empty if it is not found.
   private func firstElement(of file: StoreInput) throws(PersistenceError) -> String {
     let prefix = String(decoding: try file.bytes(from: 0, count: Self.prologueLength), as: UTF8.self)
-    // Declarations begin with ? or !; a comment may hold anything.
+    // Declarations begin with ? or !, and a comment may contain anything.
     let tags = prefix.replacing(/<!--.*?-->/.dotMatchesNewlines(), with: "").split(separator: "<").dropFirst()
     guard let tag = tags.first(where: { $0.first?.isLetter ?? false }) else { return "" }
     return String(tag.prefix { !$0.isWhitespace && $0 != ">" && $0 != "/" })
   }
 
-  /// How the names of files end whose form cannot be told from stores' by their content.
+  /// The endings of file names whose contents do not distinguish them from stores.
   private static let fileNames = [".mom", ".omo", "/elements"]
 
   private func dataModel(at path: String, version: String? = nil) throws -> LocatedModel {
@@ -181,7 +183,7 @@ struct ModelLocator {
     throw PersistenceError(
       .modelMissing,
       "The file holds no model.",
-      recovery: "\(Self.advice) Of a store's records one may be made by commands that read it, such as heartwood info.",
+      recovery: "\(Self.advice) Commands that read a store, such as heartwood info, may make a model of its records.",
       context: .init(path: file.path, storeType: type)
     )
   }
@@ -190,26 +192,26 @@ struct ModelLocator {
 // MARK: In the store
 
 extension ModelLocator {
-  /// The type of a store that is to hold a model.
+  /// Returns the type of a store that should contain a model.
   private func type(of file: StoreInput) throws -> StoreType {
     do {
       return try registry.type(ofFileAt: file.path, in: fileSystem)
     } catch let error where error.code == .storeTypeUndetermined {
       throw PersistenceError(
         .modelMissing,
-        "It is no model.",
+        "It is not a model.",
         recovery: .custom(Self.advice),
         context: .init(path: file.path)
       )
     }
   }
 
-  /// The model that is kept with a store; nil if none is.
+  /// Returns the model in a store; nil if there is none.
   private func embeddedModel(_ request: StoreManager.Request) throws -> ManagedObjectModel? {
     try storeManager().embeddedModel(request)
   }
 
-  /// Reads what can be read of a store without its model.
+  /// Returns a manager for reading what does not require the store's model.
   private func storeManager() throws -> StoreManager {
     StoreManager(model: try ManagedObjectModel(entities: []), registry: registry, fileSystem: fileSystem)
   }
@@ -218,7 +220,8 @@ extension ModelLocator {
 // MARK: Beside the store
 
 extension ModelLocator {
-  /// The bundle in the store's folder: the one of the store's name, or of the longest part of it before a dot, or else the only one.
+  /// Returns the bundle in the store's folder with the name of the store, or with the longest part of it before a dot,
+  /// or the only bundle.
   private func bundle(beside place: StorePlace) throws -> String {
     guard let path = place.path else {
       throw PersistenceError(
@@ -239,7 +242,8 @@ extension ModelLocator {
     throw Self.missing(candidates, path)
   }
 
-  /// The name in small letters, without the dots that it begins with, and what is left of it before its last dot, the one before that, and so on.
+  /// Returns the name in lower case without leading dots, and then the parts before its last dot, the one before that,
+  /// and so on.
   private static func baseNames(of name: String) -> [String] {
     let parts = name.lowercased().drop { $0 == "." }.split(separator: ".", omittingEmptySubsequences: false)
     return parts.indices.reversed().map { parts[...$0].joined(separator: ".") }

@@ -2,7 +2,7 @@ import Heartwood
 import HeartwoodRecordText
 import HeartwoodStore
 
-/// A fetch from the one store of a context.
+/// A fetch from the only store of a context.
 struct StoreFetch {
   private let context: ManagedObjectContext
   private let request: FetchRequest<ManagedObject>
@@ -12,7 +12,7 @@ struct StoreFetch {
     self.request = request
   }
 
-  /// Whether the result is rows of values and not records.
+  /// Whether the results are rows of values and not records.
   var isOfRows: Bool {
     request.asksForRows
   }
@@ -21,14 +21,14 @@ struct StoreFetch {
 
   func count() throws -> Int { isOfRows ? try rows().count : try context.count(for: request) }
 
-  /// The records in their order, as tables: as many as the order changes from one entity to another.
+  /// Returns the records in order, in tables. There is a new table each time the entity changes.
   func records() throws -> [NodeTable] { try context.recordTables(request) }
 }
 
 // MARK: Explanations
 
 extension StoreFetch {
-  /// How the records are found, entity by entity, and what is made of them.
+  /// Returns how the records of each entity are found, and what is done with them.
   func explanation() throws -> String {
     var search = request
     // Rows are sorted by their own columns, which records do not have.
@@ -38,7 +38,7 @@ extension StoreFetch {
     ]
     lines.append("on \(Quantity.text(Parallel.powerOfTwoProcessorCount, "thread")), by groups of up to 65536 rows")
     if isOfRows { lines += rowLines }
-    // The names of indexes are the model's.
+    // The names of indexes come from the model, so they are escaped.
     return lines.map { DisplayText.safe($0, keepsLines: true) + "\n" }.joined()
   }
 
@@ -60,8 +60,8 @@ extension StoreFetch {
 struct DumpedEntities {
   let tables: [NodeTable]
 
-  /// - Parameter name: the entity that the user asks for; nil means all that have records of their own. What is wrong with the records of others
-  ///   does not matter then.
+  /// - Parameter name: the name of the entity that the user requests; nil for all that are not abstract. Damaged
+  ///   records of other entities are ignored then.
   init(name: String?, of store: PersistentStore, path: String) throws {
     let entities = store.entities.filter { !$0.isAbstract }
     guard let name else {
@@ -81,12 +81,12 @@ struct DumpedEntities {
     tables = [table]
   }
 
-  /// The one table, for a form that holds one only.
+  /// The only table, for a format that holds records of one entity.
   var only: NodeTable {
     get throws {
       if let table = tables.first, tables.count == 1 { return table }
       throw ToolError(
-        "The form csv has records of one entity. Choose one with --entity: \(Self.names(tables.map(\.entity)))."
+        "The format csv has records of one entity. Choose one with --entity: \(Self.names(tables.map(\.entity)))."
       )
     }
   }

@@ -3,13 +3,13 @@ import HeartwoodModelFiles
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// Finds the models and mapping models that a migration needs, and runs it.
+/// Finds the models and mapping models for a migration, and performs it.
 struct StoreMigrationRun {
-  /// What was done, or would be.
+  /// The result of a migration or of a dry run.
   struct Result {
     let steps: [MigrationStep]
     let report: MigrationReport
-    /// Whether the other file does not open without being told its model, as the old one does.
+    /// Whether the other file cannot be opened without giving a model, unlike the old file.
     let lacksModel: Bool
   }
 
@@ -22,7 +22,7 @@ struct StoreMigrationRun {
     self.progress = progress
   }
 
-  /// Nil where the store is of that version already.
+  /// Returns nil if the store has that version already.
   func run() throws -> Result? {
     let source = POSIXFileSystem()
     if let path = place.path { progress.expect(byteCount: try source.storeStatus(atPath: path).size) }
@@ -39,12 +39,12 @@ struct StoreMigrationRun {
       options: try options(newModel, locator)
     )
     guard let migration else { return nil }
-    // Where nothing is to be done, an older backup is in nobody's way.
+    // If nothing has to be done, an existing backup does not matter.
     if command.backup { try checkBackup() }
     return Result(steps: migration.steps, report: try run(migration), lacksModel: try lacksModel())
   }
 
-  /// A model that the user gives, with what is to be known of it.
+  /// Returns a model that the user gives, and prints its notes.
   private func model(_ located: LocatedModel) -> ManagedObjectModel {
     if !command.quiet { located.tellNotes(beside: progress) }
     return located.model
@@ -93,7 +93,7 @@ struct StoreMigrationRun {
     )
   }
 
-  /// Refuses to empty a store of which nothing is kept. Only where an entity is gone can that be.
+  /// Refuses to remove all records of a store without a backup. This can happen only if an entity has been removed.
   private func checkLeavesRecords(_ migration: StoreMigration) throws {
     let isEntityGone = migration.differences.changes.contains { $0.kind == .removed && !$0.isOfProperty }
     guard !command.backup, isEntityGone else { return }
@@ -101,7 +101,7 @@ struct StoreMigrationRun {
     guard command.empties(report) else { return }
     throw ToolError(
       at: command.store,
-      "None of the \(Quantity.text(report.sourceCount, "record")) would be left, for the new model has no such entities. "
+      "None of the \(Quantity.text(report.sourceCount, "record")) would be left, because the new model has no such entities. "
         + "Give the model of this store, or --backup to keep the old file. The store was left as it is."
     )
   }
@@ -129,7 +129,8 @@ struct StoreMigrationRun {
     return options
   }
 
-  /// The versions in order, the oldest first. The model that the user gives is older than those of the bundle, where it is none of them.
+  /// Returns the versions in order, the oldest first. If the model that the user gives is not one of the bundle's
+  /// versions, it is the oldest.
   private static func versions(_ former: ManagedObjectModel?, _ versions: [ManagedObjectModel]) -> [ManagedObjectModel]
   {
     guard let former else { return versions }
@@ -142,12 +143,13 @@ struct StoreMigrationRun {
     guard try POSIXFileSystem().status(atPath: backupPath) == nil else {
       throw ToolError(
         at: backupPath,
-        "There is a file already where the backup would be. Move it away, or leave out --backup."
+        "There is already a file in the place of the backup. Move it away, or leave out --backup."
       )
     }
   }
 
-  /// A mapping model that the user gives: between the versions that it names, or else from the store's model to the new one.
+  /// Returns a mapping model that the user gives: between the versions that it names, or from the store's model to the
+  /// new one.
   private func mappingModel(
     _ path: String,
     _ versions: [(version: String, model: ManagedObjectModel)],
@@ -162,7 +164,7 @@ struct StoreMigrationRun {
     return try file.mappingModel(forSourceModel: source, destinationModel: named[1] ?? model)
   }
 
-  /// The model in the store's own file.
+  /// Returns the model in the store's own file.
   private func storeModel() throws -> ManagedObjectModel {
     let type = try storeType
     let locator = ModelLocator(registry: registry, fileSystem: POSIXFileSystem())
@@ -172,13 +174,12 @@ struct StoreMigrationRun {
 
 // MARK: DraftFolder
 
-/// A folder beside a file for a store that is to take the place of that: all that is written until then lies in it, and only its owner may look
-/// there.
+/// A folder beside a file, in which a store is written before it replaces the file. Only the owner can access it.
 ///
-/// Who interrupts the process removes it. It is locked as long as somebody writes in it, which tells it from one that a killed process has left: the
-/// next one for the same file removes such.
+/// If the user interrupts the process, the folder is removed. It is locked while it is in use. A folder that is not
+/// locked was left by a process that was killed, and is removed when the next draft of the same file is made.
 final class DraftFolder {
-  /// Where the store is to be written.
+  /// The path at which the store is written.
   let storePath: String
   private let path: String
   private let lock: any FileLock
@@ -192,7 +193,8 @@ final class DraftFolder {
     let (directory, name) = PathParts.split(target)
     Self.removeAbandoned(in: directory, for: name)
     let (path, lock) = try Self.make(in: directory, for: name)
-    // Who gives a store its place locks the folder that it is in, so that this one, which is locked, has another in it.
+    // Moving a store locks the folder that contains it. This folder is locked already, so the store is in another one
+    // within it.
     let folder = PathParts.join(path, "store")
     (self.path, self.lock, storePath) = (path, lock, PathParts.join(folder, name))
     interruption = Interruption { Self.remove(path) }
@@ -204,7 +206,7 @@ final class DraftFolder {
     }
   }
 
-  /// Removes it with all that is in it. What cannot be removed waits for the next one.
+  /// Removes the folder with its contents. If something cannot be removed, the next draft removes it.
   func remove() {
     Self.remove(path)
     interruption.end()
@@ -212,7 +214,7 @@ final class DraftFolder {
   }
 
   private static func remove(_ path: String) {
-    // Somebody may still be at work in it.
+    // Another thread may still be writing in it.
     for _ in 0..<greatestAttempts where (try? POSIXFileSystem().status(atPath: path)) != nil {
       try? FileManager.default.removeItem(atPath: path)
     }
@@ -227,12 +229,12 @@ final class DraftFolder {
         withIntermediateDirectories: false,
         attributes: [.posixPermissions: 0o700]
       )
-      // Somebody may have taken it for an abandoned one in the moment before it was locked.
+      // Another process may have removed it as abandoned before it was locked.
       guard let lock = fileSystem.lockFileIfFree(atPath: path) else { continue }
       if try fileSystem.status(atPath: path) != nil { return (path, lock) }
       lock.release()
     }
-    throw ToolError(at: directory, "No folder for a draft can be kept there.")
+    throw ToolError(at: directory, "No folder for a draft can be made there.")
   }
 
   private static func removeAbandoned(in directory: String, for name: String) {

@@ -6,7 +6,7 @@ import HeartwoodSQLite
 import HeartwoodStore
 
 extension StoreRegistry {
-  /// The stores that ship with Heartwood, and the SQLite and PostgreSQL stores.
+  /// The store types of Heartwood, including SQLite and PostgreSQL.
   static let tool: StoreRegistry = {
     do {
       let registry = try StoreRegistry(StoreRegistry.shippedStoreClasses + [SQLiteStore.self])
@@ -21,7 +21,7 @@ extension StoreRegistry {
 // MARK: FileSystem: stores
 
 extension FileSystem {
-  /// What a store's file is. One without a byte would be a new store, and there is nothing to read in one.
+  /// Returns the status of a store's file. An empty file is refused, because it would be a new store without contents.
   func storeStatus(atPath path: String) throws(PersistenceError) -> FileStatus {
     guard let status = try status(atPath: path) else {
       throw PersistenceError(.fileNotFound, "There is no such file.", context: .init(path: path))
@@ -36,8 +36,8 @@ extension FileSystem {
     return status
   }
 
-  /// How many bytes a store has: those of its file, those of the log beside it that are still to go there, and those of the folder beside it. What
-  /// cannot be read there is not counted. Nil for a store that is no file.
+  /// Returns the size of a store in bytes: its file, its write-ahead log and its support folder. What cannot be read
+  /// there is not counted. Returns nil for a store that is not a file.
   func storeSize(at place: StorePlace, _ format: any StoreFormat) throws(PersistenceError) -> Int? {
     guard let path = place.path, let format = format as? any FileFormat else { return nil }
     let size = try status(atPath: path)?.size ?? 0
@@ -46,7 +46,7 @@ extension FileSystem {
     return logs.reduce(size) { $0 + fileSize(atPath: $1) } + (folder.map(self.size(ofFolderAtPath:)) ?? 0)
   }
 
-  /// SQLite's write-ahead log. The other files that it makes have nothing of the store.
+  /// The suffix of SQLite's write-ahead log. SQLite's other files do not contain data of the store.
   private static var logSuffix: String { "-wal" }
 
   private func fileSize(atPath path: String) -> Int { (try? status(atPath: path))?.size ?? 0 }
@@ -66,16 +66,16 @@ extension FileSystem {
 // MARK: StoreInput: wrapped
 
 extension StoreInput {
-  /// How an encrypted store begins, by Formats/Encrypted/README.md.
+  /// The first bytes of an encrypted store, as described in Formats/Encrypted/README.md.
   private static let encryptedMagic: [UInt8] = [0x48, 0x57, 0x45, 0x4E, 0x43, 0x0D, 0x0A, 0x1A]
   private static let gzipMagic: [UInt8] = [0x1F, 0x8B]
 
-  /// Refuses the file of a store that is encrypted or compressed, whatever it is called: no type that the tool knows reads it.
+  /// Refuses an encrypted or compressed store, whatever its name is, since no type of the tool reads it.
   func checkIsPlain() throws(PersistenceError) {
     let prefix = try bytes(from: 0, count: Self.encryptedMagic.count)
     if prefix == Self.encryptedMagic {
       throw wrapped(
-        "This is an encrypted store of Heartwood, which the tool has no keys for.",
+        "This is an encrypted store of Heartwood, for which the tool has no key.",
         recovery: "Convert it in the application, or decrypt it with Formats/Encrypted/reader.py."
       )
     }
@@ -93,20 +93,21 @@ extension StoreInput {
 // MARK: StorePlace: argument
 
 extension StorePlace {
-  /// What an argument names: a URL, if it begins with a scheme and `://`, and else a file.
+  /// Creates a place from an argument: a URL if it begins with a scheme and `://`, and a file otherwise.
   init(argument: String) {
     let isURL = argument.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.-]*:\/\//) != nil
     self = isURL ? URL(string: argument).map { StorePlace($0) } ?? .file(path: argument) : .file(path: argument)
   }
 
-  /// The URL for a coordinator. A tilde in the path of a file is a character of its name.
+  /// The URL for a coordinator. A tilde in a file path is not expanded.
   var argumentURL: URL { path.map { URL(argument: $0) } ?? url }
 }
 
 // MARK: URL: argument
 
 extension URL {
-  /// The file that an argument names. A tilde is a character of the name: the shell has replaced each that means a home.
+  /// Creates the URL of a file from an argument. A tilde is part of the name, because the shell has expanded those that
+  /// stand for a home directory.
   init(argument path: String) {
     self.init(filePath: path.hasPrefix("~") ? "./" + path : path)
   }

@@ -3,14 +3,14 @@ import HeartwoodFoundation
 import HeartwoodStore
 import Synchronization
 
-/// A store that a command reads: where it is, and what the user says about it.
+/// A store that a command reads: its place, and the options that the user gives.
 struct StoreSource {
   let place: StorePlace
-  /// The type that the user gives; nil means that the file tells.
+  /// The type that the user gives; nil if the file determines it.
   let typeName: String?
-  /// The model that the user gives; nil means that it is looked for.
+  /// The path of the model that the user gives; nil if it has to be found.
   let modelPath: String?
-  /// The types that are known.
+  /// The known store types.
   let registry: StoreRegistry
   let fileSystem = POSIXFileSystem()
 
@@ -21,10 +21,10 @@ struct StoreSource {
     self.modelPath = modelPath
   }
 
-  /// The place as errors and reports name it.
+  /// The name of the store in errors and reports.
   var path: String { place.description }
 
-  /// The type of the store, whose file must be there, and its format.
+  /// Returns the type of the store and its format. A file must exist.
   func format() throws -> (type: StoreType, format: any StoreFormat) {
     if let path = place.path { _ = try fileSystem.storeStatus(atPath: path) }
     let type = try typeName.map { StoreType($0) } ?? registry.type(ofStoreAt: place, in: fileSystem)
@@ -34,8 +34,8 @@ struct StoreSource {
   /// Opens the store.
   ///
   /// - Parameters:
-  ///   - substitute: the model to take where none is given and none is found.
-  ///   - options: nothing but reading is allowed unless they say so.
+  ///   - substitute: the model to use if none is given and none is found.
+  ///   - options: the options of the store. By default, it is read-only.
   func open(substitute: LocatedModel? = nil, options: StoreOptions = .readOnly) throws -> OpenStore {
     let (type, format) = try format()
     let (model, store) = try withModel(type, format, substitute: substitute) { model in
@@ -54,15 +54,15 @@ struct StoreSource {
     )
   }
 
-  /// The version of the format of the store's file; nil if it is no file.
+  /// Returns the format version of the store's file; nil if it is not a file.
   func formatVersion(_ format: any StoreFormat) throws -> String? {
     guard let path = place.path, let format = format as? any FileFormat else { return nil }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     return try format.readFormatVersion(from: file, options: .readOnly)
   }
 
-  /// Reads what is sound of a damaged store, with its model. Where the file does not tell of which version of the model it is, that is taken by
-  /// which most can be read.
+  /// Reads what is sound in a damaged store, with its model. If the file does not contain the version of its model, the
+  /// version with which most records can be read is used.
   func salvage() throws -> OpenStore {
     let (type, format) = try format()
     let locator = ModelLocator(registry: registry, fileSystem: fileSystem)
@@ -96,7 +96,7 @@ struct StoreSource {
     return try storeManager.salvage(.init(type: type, place: place, options: Self.options(.readOnly, for: model)))
   }
 
-  /// Opens the store in a context of its own, for reading.
+  /// Opens the store in a new context, for reading.
   func openContext() throws -> (context: ManagedObjectContext, model: LocatedModel) {
     let (type, format) = try format()
     let (model, coordinator) = try withModel(type, format, substitute: nil) { model in
@@ -112,8 +112,9 @@ struct StoreSource {
     return (ManagedObjectContext(coordinator), model)
   }
 
-  /// The options with which a store is opened with a model. Where that is from the store's own file, no other one fits it better: one that was
-  /// made of the records has other hashes than theirs, and so may one that another program has kept in its own form.
+  /// Returns the options to open a store with a model. A model from the store's own file is not compared with the
+  /// version hashes: the hashes of an inferred model differ, and so may those of a model that another program has
+  /// stored in its own form.
   private static func options(_ options: StoreOptions, for model: LocatedModel) -> StoreOptions {
     var options = options
     let isOfStore = model.path == nil && options[.isReadOnly]
@@ -121,8 +122,8 @@ struct StoreSource {
     return options
   }
 
-  /// Opens the store with its model. Where that has several versions and the file does not tell which is its own, it is the current one, or
-  /// else the newest of the others that the file fits.
+  /// Opens the store with its model. If there are several versions and the file does not contain its own, the current
+  /// version is used, or the newest of the others that fits the file.
   private func withModel<Result>(
     _ type: StoreType,
     _ format: any StoreFormat,
@@ -146,7 +147,8 @@ struct StoreSource {
           isOfNoVersion = isOfNoVersion && other.code == .modelIncompatible
         }
       }
-      // The other store's model is not this one's, nor is one that merely lies beside it and that the file's hashes are not of.
+      // The model of the other store does not belong to this one, nor does a model beside it if the version hashes
+      // differ.
       let isBeside = modelPath == nil && model.path != nil
       let isForeign = model.model === substitute?.model || isBeside && isOfNoVersion
       if isForeign, let inferred = try locator.inferredModel(forStoreAt: place, format, inPlaceOf: model) {
@@ -156,15 +158,16 @@ struct StoreSource {
     }
   }
 
-  /// The error of a type that has no place for the model. The file is there: its type is right, and the model is another one's.
+  /// Returns the error of a type that cannot represent the model. The file exists, so its type is right, and the model
+  /// belongs to another store.
   private static func blaming(_ model: LocatedModel, for error: PersistenceError) -> PersistenceError {
     var error = error
-    error.recovery = "The model is not that of this file: give the file's own with --model."
+    error.recovery = "The model does not belong to this file: give the file's own with --model."
     error.context.relatedPaths += model.path.map { [.init("model", $0)] } ?? []
     return error
   }
 
-  /// The error, with where the model is that the user has not given.
+  /// Returns the error with the path of the model, if the user has not given it.
   private func naming(_ model: LocatedModel, in error: PersistenceError) -> PersistenceError {
     guard modelPath == nil, let path = model.path else { return error }
     var error = error
@@ -172,7 +175,8 @@ struct StoreSource {
     return error
   }
 
-  /// The error of the version of the model that got further into the file: it is the likelier to be the file's, and is named.
+  /// Returns the error of the version that could be read further. It is more likely to be that of the file, and is
+  /// named in the error.
   private static func further(
     _ error: PersistenceError,
     _ other: PersistenceError,
@@ -203,22 +207,22 @@ struct StoreSource {
   }
 }
 
-/// A store that is open, and what its file tells.
+/// An open store, with information about its file.
 struct OpenStore {
   let place: StorePlace
-  /// How many bytes its files have; nil for a store that is no file.
+  /// The size of its files in bytes; nil for a store that is not a file.
   let size: Int?
   let model: LocatedModel
   let formatVersion: String?
   let store: PersistentStore
-  /// What was salvaged, if the store is a damaged one.
+  /// What was salvaged, for a damaged store.
   var salvage: SalvageRun?
   fileprivate let registry: StoreRegistry
 
-  /// The place as errors and reports name it.
+  /// The name of the store in errors and reports.
   var path: String { place.description }
 
-  /// How many transactions another program has put into the file that cannot be read, because its history is of an unknown form.
+  /// Returns the number of transactions of another program whose history cannot be read because its form is not known.
   func foreignTransactionCount() throws -> Int {
     if try store.engine.history() != nil { return 0 }
     return try storeManager.foreignContents(.reading(place, store.type)).transactionCount
@@ -233,12 +237,12 @@ struct OpenStore {
 }
 
 extension StoreManager.Request {
-  /// Opens a store that is there and is not to be changed.
+  /// Returns a request to open an existing store read-only.
   static func reading(_ place: StorePlace, _ type: StoreType) -> StoreManager.Request {
     StoreManager.Request(type: type, place: place, options: .readOnly)
   }
 
-  /// Opens a file that is there and is not to be changed.
+  /// Returns a request to open an existing file read-only.
   static func reading(_ path: String, _ type: StoreType) -> StoreManager.Request { reading(.file(path: path), type) }
 }
 
@@ -252,7 +256,7 @@ extension StoreOptions {
 
 // MARK: OpenedStores
 
-/// The stores that the command has opened. They stay open until it ends, when the system takes all their memory at once.
+/// The stores that the command has opened. They stay open until it ends, when the system releases all memory at once.
 enum OpenedStores {
   private static let all = Mutex<[PersistentStore]>([])
 
@@ -260,9 +264,10 @@ enum OpenedStores {
     all.withLock { $0.append(store) }
   }
 
-  /// Closes incremental stores, so that no file is left beside theirs. Others have nothing to close.
+  /// Closes incremental stores, so that no files are left beside them. Other stores need not be closed.
   ///
-  /// The last that is opened goes first: one that only reads a file that another one has written cannot tidy up behind it.
+  /// The store that was opened last is closed first: a store that only reads a file cannot remove the files of another
+  /// one that has written it.
   static func close() {
     for store in all.withLock({ $0 }).reversed() where store.capabilities.kind == .incremental {
       _ = store.engine.close(unlessSavedSince: nil)

@@ -89,8 +89,8 @@ import Testing
         "Child"
       ),
       (#"FUNCTION($manager, "sourceInstancesForEntityMappingNamed:", "PersonToAddress", $source)"#, "no such function"),
-      (#"FUNCTION($entityPolicy, "address:", $source)"#, "no policy"), ("$nobody", "nothing is called $nobody"),
-      ("$source.home", "Person has no property home"), ("$source.name.length", "Person.name is no relationship"),
+      (#"FUNCTION($entityPolicy, "address:", $source)"#, "no policy"), ("$nobody", "there is no variable $nobody"),
+      ("$source.home", "Person has no property home"), ("$source.name.length", "Person.name is not a relationship"),
       (#"FUNCTION($source, "address")"#, "only $manager and $entityPolicy"),
     ]
   )

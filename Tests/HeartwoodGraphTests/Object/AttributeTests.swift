@@ -169,7 +169,7 @@ enum Priority: Int16, AttributeValue {
       ann.spouse = try context.person("Bob")
       _ = ann[ToOneKey<Book>("spouse")]
     }
-    expect(stop, says: "Person.spouse leads to an object of class Person")
+    expect(stop, says: "Person.spouse refers to an object of class Person")
   }
 
   @Test func aTypeThatMayNotHoldTheStoredStops() async {

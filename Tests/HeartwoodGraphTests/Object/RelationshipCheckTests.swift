@@ -19,7 +19,7 @@ import Testing
     shelf.changeLinks(ordinal) { $0.append(book.objectID) }
     let found = try #require(context.relationshipDisagreements.first)
     #expect(context.relationshipDisagreements.count == 1)
-    #expect(found.contains("Shelf.books") && found.contains("whose shelf does not lead back"))
+    #expect(found.contains("Shelf.books") && found.contains("whose shelf does not refer back"))
     shelf.changeLinks(ordinal) { $0.remove(book.objectID) }
     #expect(context.relationshipDisagreements.isEmpty)
   }

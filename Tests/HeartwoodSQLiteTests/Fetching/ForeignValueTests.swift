@@ -83,7 +83,7 @@ import Testing
 
   @Test func aTextThatIsNoURIIsRefused() throws {
     let message = try message(context("home", ["'http://x'", "'http://['"]))
-    #expect(message?.contains("the key 2 of the table ZNOTE holds text that is no URI.") == true)
+    #expect(message?.contains("the key 2 of the table ZNOTE holds text that is not a URI.") == true)
   }
 
   @Test(arguments: ["'E899556C-3C3A-4B1E-9C6C-0F1A2B3C4D5E'", "'sixteen bytes...'", "7"])

@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("99", "leads to a record of the entity with the number 99, which is not Medium"),
+    ("99", "refers to a record of the entity with the number 99, which is not Medium"),
     ("'x'", "holds text instead of the number of an entity"),
     ("1.5", "holds a real number instead of the number of an entity"),
   ])

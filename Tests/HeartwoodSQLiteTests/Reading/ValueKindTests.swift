@@ -33,10 +33,10 @@ import Testing
     ("decimal", "1e300", "out of the range of the type decimal"), ("decimal", "9e999", "out of the range"),
     ("text", "x'61'", "bytes instead of text"), ("text", "CAST(x'61ff' AS TEXT)", "text that is not UTF-8"),
     ("uri", "x'61'", "bytes instead of the text of a URI"), ("uri", "CAST(x'ff' AS TEXT)", "text that is not UTF-8"),
-    ("uri", "'http://['", "text that is no URI"), ("uuid", "'E899556C'", "a UUID otherwise"),
-    ("uuid", "x'0102'", "2 bytes that are no UUID"), ("data", "'abc'", "text instead of bytes"),
+    ("uri", "'http://['", "text that is not a URI"), ("uuid", "'E899556C'", "a UUID otherwise"),
+    ("uuid", "x'0102'", "2 bytes that are not a UUID"), ("data", "'abc'", "text instead of bytes"),
     ("data", "5", "an integer instead of bytes"), ("transformed", "2.5", "a real number instead of bytes"),
-    ("large", "'abc'", "text instead of bytes"), ("large", "x'07'", "does not tell whether"),
+    ("large", "'abc'", "text instead of bytes"), ("large", "x'07'", "does not show whether"),
   ]
 
   @Test(arguments: refused)

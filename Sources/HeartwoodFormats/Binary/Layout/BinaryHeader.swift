@@ -52,7 +52,7 @@ struct BinaryHeader: Sendable {
     try checkVersions(fault)
     let known = Self.historyFlag | (minimumReaderVersion >= BinaryFormat.versionWithLog ? Self.logFlag : 0)
     guard flags & ~known == 0 else {
-      throw fault.corrupt("its flags are none that there are", at: Self.flagsOffset)
+      throw fault.corrupt("its flags are not known", at: Self.flagsOffset)
     }
   }
 

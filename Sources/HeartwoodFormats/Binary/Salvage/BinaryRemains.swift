@@ -24,7 +24,7 @@ struct BinaryRemains {
     let front = BinaryFront(bytes, header)
     guard let found = Self.directory(bytes, header, front, fault, &losses) else {
       throw fault.corrupt(
-        "the directory at its end, without which nothing tells where the values are, is missing or changed, so nothing can be salvaged",
+        "the directory at its end, which contains the positions of the values, is missing or changed, so nothing can be salvaged",
         at: bytes.count
       )
     }
@@ -232,7 +232,7 @@ extension BinaryRemains {
       if !isWhole, header?.hasMetadataArea ?? true {
         note(
           section,
-          "One of the two copies of the metadata, or what is around them, is changed; the other one was taken."
+          "One of the two copies of the metadata, or the bytes around it, are changed; the other copy was used."
         )
       }
       return metadata

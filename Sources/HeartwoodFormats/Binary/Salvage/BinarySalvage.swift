@@ -107,7 +107,7 @@ private struct BinaryGroupSalvage {
           entity: entity.name,
           count: entry.rowCount,
           byteRange: range,
-          reason: "The part of the file that says what these records are called is damaged."
+          reason: "The part of the file with the references of these records is damaged."
         )
       )
       return nil
@@ -136,7 +136,7 @@ private struct BinaryGroupSalvage {
         entity: entity.name,
         count: 0,
         byteRange: bytes(sections),
-        reason: "How often \(entry.rowCount) records were saved cannot be read: they count as new."
+        reason: "The versions of \(entry.rowCount) records cannot be read: the records count as new."
       )
     )
     return .same(1)

@@ -110,7 +110,7 @@ struct CSVLayoutCheck {
       else {
         throw fault(
           .capabilityMissing,
-          "The relationship leads to \(relationship.destinationEntityName), and a CSV file keeps \(entity.name) only.",
+          "The relationship refers to \(relationship.destinationEntityName), and a CSV file keeps \(entity.name) only.",
           recovery: .chooseAnotherType,
           property.name
         )
@@ -130,7 +130,7 @@ struct CSVLayoutCheck {
     guard seen.contains(.reference) else {
       throw fault(
         .fileFormatUnsupported,
-        "The layout has no column of the reference, by which records are told from each other.",
+        "The layout has no column for the reference, which identifies a record.",
         recovery: "Add one."
       )
     }
@@ -154,7 +154,7 @@ struct CSVLayoutCheck {
     guard isControl || separator >= 0x7F || CSVFormat.reservedBytes.contains(separator) else { return }
     throw fault(
       .fileFormatUnsupported,
-      "The layout's separator is none that fields can be told apart by.",
+      "The layout's separator cannot separate fields.",
       recovery: .custom(
         "Choose a comma, a semicolon, a tab, a vertical bar or another ASCII character that numbers, dates and UUIDs are "
           + "not written with."

@@ -101,7 +101,7 @@ extension CSVBatchReader {
     }
     for row in 0..<fields.count {
       let field = fields[row]
-      guard !field.isNull else { return (row, "The reference is missing, by which the record is told from others.") }
+      guard !field.isNull else { return (row, "The reference is missing; it identifies the record.") }
       guard let reference = references.reference(fields.bytes(field)) else { return (row, Self.badReference) }
       column.append(reference, entityOrdinal: ordinal)
     }

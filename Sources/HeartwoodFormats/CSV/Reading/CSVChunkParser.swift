@@ -113,7 +113,7 @@ final class CSVChunkParser {
     guard window.count - position < CSVFormat.maximumRecordLength else {
       return CSVFault(
         offset: window.fileOffset + position,
-        reason: "The record is longer than 1 GiB, which is not read."
+        reason: "The record is longer than 1 GiB, which is the limit."
       )
     }
     try window.extend(to: min(window.count * 2, position + CSVFormat.maximumRecordLength))

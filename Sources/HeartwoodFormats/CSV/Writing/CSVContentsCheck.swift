@@ -93,7 +93,7 @@ struct CSVContentsCheck: Sendable {
     }
     guard isOther else { return nil }
     let problem =
-      "The relationship leads to a record of another entity than \(schema.entity.name), which the file does not keep."
+      "The relationship refers to a record of another entity than \(schema.entity.name), which the file does not keep."
     return (problem, nil)
   }
 }

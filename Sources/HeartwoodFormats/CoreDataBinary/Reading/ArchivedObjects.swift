@@ -40,7 +40,7 @@ final class ArchivedObjects {
       let all = try list.member("$objects", of: keys, values), case .array(let objects) = try list.object(all),
       let top = try list.member("$top", of: keys, values), case .dictionary(let names, let roots) = try list.object(top)
     else {
-      throw PropertyListFault(offset: try list.offset(list.root), reason: "The property list is no keyed archive.")
+      throw PropertyListFault(offset: try list.offset(list.root), reason: "The property list is not a keyed archive.")
     }
     self.objects = objects
     self.top = (names, roots)
@@ -60,7 +60,7 @@ final class ArchivedObjects {
     guard number < objects.count else {
       throw PropertyListFault(
         offset: try list.offset(value),
-        reason: "A reference leads to an object that is not there."
+        reason: "A reference points to an object that does not exist."
       )
     }
     return objects[number]
@@ -77,7 +77,7 @@ final class ArchivedObjects {
   private func name(_ key: Int) throws(PropertyListFault) -> String {
     if let name = keyNames[key] { return name }
     guard let name = try list.key(key) else {
-      throw PropertyListFault(offset: try list.offset(key), reason: "A key is no text.")
+      throw PropertyListFault(offset: try list.offset(key), reason: "A key is not text.")
     }
     keyNames[key] = name
     return name
@@ -136,7 +136,8 @@ final class ArchivedObjects {
   func value(_ object: Int) throws(PropertyListFault) -> Value {
     switch try list.archiveMark(object) {
     case .null?: return .null
-    case .some: throw PropertyListFault(offset: try list.offset(object), reason: "A reference leads to a reference.")
+    case .some:
+      throw PropertyListFault(offset: try list.offset(object), reason: "A reference points to another reference.")
     case nil: break
     }
     switch try list.object(object) {

@@ -46,7 +46,7 @@ struct CoreDataBinaryHead {
     for index in 0..<keys.count {
       let object = try archive.target(values[index])
       guard let key = try archive.text(try archive.target(keys[index])) else {
-        throw PropertyListFault(offset: try archive.list.offset(object), reason: "A key of the metadata is no text.")
+        throw PropertyListFault(offset: try archive.list.offset(object), reason: "A key of the metadata is not text.")
       }
       if let value = try archive.metadataValue(object, allowance) {
         known[key] = value

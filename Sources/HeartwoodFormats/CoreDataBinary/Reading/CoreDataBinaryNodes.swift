@@ -53,7 +53,7 @@ struct CoreDataBinaryNodes {
   ) throws(PropertyListFault) -> Node {
     let offset = try archive.list.offset(object)
     guard let number = try archive.integer(key) else {
-      throw PropertyListFault(offset: offset, reason: "The key of a record is no number.")
+      throw PropertyListFault(offset: offset, reason: "The key of a record is not a number.")
     }
     if let own = try archive.member(CoreDataBinaryWords.key, of: object) {
       guard try archive.integer(own) == number else {
@@ -61,11 +61,11 @@ struct CoreDataBinaryNodes {
       }
     }
     guard let named = try archive.member(CoreDataBinaryWords.entityName, of: object) else {
-      throw PropertyListFault(offset: offset, reason: "A record does not tell its entity.")
+      throw PropertyListFault(offset: offset, reason: "A record does not name its entity.")
     }
     if let name = names[named] { return Node(key: number, entityName: name, object: object) }
     guard let name = try archive.text(named) else {
-      throw PropertyListFault(offset: offset, reason: "The name of a record's entity is no text.")
+      throw PropertyListFault(offset: offset, reason: "The name of a record's entity is not text.")
     }
     names[named] = name
     return Node(key: number, entityName: name, object: object)
@@ -88,7 +88,10 @@ extension CoreDataBinaryNodes {
     guard let related = try archive.member(CoreDataBinaryWords.relatedNodes, of: node.object) else { return [] }
     if case .null = try archive.value(related) { return [] }
     guard let (names, lists) = try archive.pairs(related) else {
-      throw PropertyListFault(offset: try archive.list.offset(related), reason: "The relationships are no dictionary.")
+      throw PropertyListFault(
+        offset: try archive.list.offset(related),
+        reason: "The relationships are not a dictionary."
+      )
     }
     var relationships: [(Int, Int)] = []
     for index in 0..<names.count {
@@ -103,7 +106,7 @@ extension CoreDataBinaryNodes {
     guard let key = try archive.integer(object) else {
       throw PropertyListFault(
         offset: try archive.list.offset(object),
-        reason: "A relationship leads to what is no key."
+        reason: "A relationship refers to something that is not a key."
       )
     }
     return key
@@ -138,7 +141,7 @@ extension CoreDataBinaryNodes {
       else {
         throw PropertyListFault(
           offset: try archive.list.offset(record),
-          reason: "A missing record is not told in full."
+          reason: "The description of a missing record is incomplete."
         )
       }
       records.append((try key(parts[0]), entityName, try reference(try archive.target(parts[2]))))

@@ -209,7 +209,7 @@ final class CoreDataBinaryReader {
     }
     let relationship = entity.relationships[place]
     guard let items = try nodes.archive.items(link.list) else {
-      throw try fault(link.list, "The records that a relationship leads to are no array.")
+      throw try fault(link.list, "The records that a relationship refers to are not an array.")
     }
     guard allowance.take(items.count * Self.valueSize) else {
       throw try fault(link.list, "The values take far more memory than the file has bytes.")
@@ -225,7 +225,7 @@ final class CoreDataBinaryReader {
     } else if let only = found.first {
       guard found.count == 1 else {
         isForeign = true
-        throw try fault(link.list, "A relationship to one object leads to several.")
+        throw try fault(link.list, "A relationship to one object refers to several.")
       }
       column.append(toOne: only.reference, entityOrdinal: only.entityOrdinal)
     }
@@ -235,7 +235,7 @@ final class CoreDataBinaryReader {
   private func relationshipName(_ object: Int) throws(PropertyListFault) -> String {
     if let name = relationshipNames[object] { return name }
     guard let name = try nodes.archive.text(object) else {
-      throw try fault(object, "The name of a relationship is no text.")
+      throw try fault(object, "The name of a relationship is not text.")
     }
     relationshipNames[object] = name
     return name
@@ -251,12 +251,12 @@ final class CoreDataBinaryReader {
     if let target = targets[key] {
       guard relationship.targets.contains(target.entityOrdinal) else {
         isForeign = true
-        throw try fault(item, "A relationship leads to a record of another entity than the model says.")
+        throw try fault(item, "A relationship refers to a record of another entity than the model says.")
       }
       return (target.reference, target.entityOrdinal)
     }
     guard let first = relationship.targets.first else {
-      throw try fault(item, "A relationship leads to an object that no entity of the model has.")
+      throw try fault(item, "A relationship refers to an object that no entity of the model has.")
     }
     return (.integer(key), first)
   }
@@ -269,7 +269,7 @@ extension ArchivedObjects.Value {
   var isData: Bool { if case .scalar(.data) = self { true } else { false } }
 
   private static let wrongType: StaticString = "The value is of another kind than the attribute."
-  private static let wrongNumber: StaticString = "The number is none that an attribute of this type has."
+  private static let wrongNumber: StaticString = "The number does not fit the type of the attribute."
 
   /// Appends the value to the column of an attribute; returns the fault if it does not fit.
   ///
@@ -285,7 +285,7 @@ extension ArchivedObjects.Value {
       guard let number = Double(decimal.text) else { return Self.wrongNumber }
       return PropertyListScalar.real(number).append(to: column, type)
     case (.uri, .uri(let text)):
-      guard URL(string: text) != nil else { return "The value is no URI." }
+      guard URL(string: text) != nil else { return "The value is not a URI." }
       var text = text
       text.withUTF8 { column.append(bytes: UnsafeRawBufferPointer($0)) }
     case (_, .scalar(let scalar)): return Self.append(scalar, to: column, type)

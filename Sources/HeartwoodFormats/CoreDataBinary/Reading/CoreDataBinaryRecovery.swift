@@ -123,7 +123,7 @@ struct CoreDataBinaryRecovery {
     else {
       throw PropertyListFault(
         offset: offset,
-        reason: "A relationship has no name, or does not lead to a list of records."
+        reason: "A relationship has no name, or does not refer to a list of records."
       )
     }
     var relationship = entity.relationships.removeValue(forKey: name) ?? Relationship()
@@ -198,13 +198,13 @@ struct CoreDataBinaryRecovery {
     let unused = entities.filter { $0.value.count == 0 && $0.value.relationships.isEmpty }.keys
     if let only = unused.first, unused.count == 1 {
       notes.append(
-        "Relationships lead to \(list), so these were taken for subentities of \(only), which has no records."
+        "Relationships refer to \(list), so these were taken for subentities of \(only), which has no records."
       )
       return only
     }
     var name = names.joined(separator: "Or")
     while entities[name] != nil { name += "s" }
-    notes.append("Relationships lead to \(list), so an entity above these was made up: \(name).")
+    notes.append("Relationships refer to \(list), so an entity above these was made up: \(name).")
     return name
   }
 

@@ -53,7 +53,7 @@ struct CoreDataBinaryKeys {
       guard leastFree < .max else {
         throw PersistenceError(
           .capabilityMissing,
-          "The records are called by numbers, and all of these are taken.",
+          "The references of the records are numbers, and there are none left.",
           recovery: .chooseAnotherType,
           context: .init(storeType: .coreDataBinary)
         )

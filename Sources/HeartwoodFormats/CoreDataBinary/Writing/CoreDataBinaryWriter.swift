@@ -200,7 +200,7 @@ struct ArchivedPart {
       guard case .dictionary(let members) = try ArchiveReader.value(of: [UInt8](bytes)),
         case .array(let objects) = members["$objects"], case .dictionary(let top) = members["$top"],
         case .reference(let root) = top["root"], objects.indices.contains(root)
-      else { throw ArchiveError(message: "The property list is no keyed archive.") }
+      else { throw ArchiveError(message: "The property list is not a keyed archive.") }
       (self.objects, self.root) = (objects, root)
     } catch {
       throw PersistenceError(.valueUnsupported, error.message, context: .init(storeType: .coreDataBinary))

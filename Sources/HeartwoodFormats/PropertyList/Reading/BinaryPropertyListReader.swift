@@ -72,7 +72,7 @@ struct BinaryPropertyListReader: Sendable {
       else {
         throw PropertyListFault(
           offset: try list.offset(list.root),
-          reason: "The property list is no store, or it has a key twice, or one that no store has."
+          reason: "The property list is not a store, or it has a key twice, or one that no store has."
         )
       }
     }
@@ -175,7 +175,7 @@ struct BinaryPropertyListReader: Sendable {
         guard seen.insert(record) else {
           throw PropertyListFault(
             offset: try list.offset(record),
-            reason: "The same record stands in the file twice."
+            reason: "The same record occurs twice in the file."
           )
         }
       }

@@ -141,10 +141,10 @@ final class BinaryPropertyListRecordReader {
     var reference: Int?
     for index in 0..<keys.count {
       guard let key = try list.key(keys[index]) else {
-        throw PropertyListFault(offset: offset, reason: "A key is no text.")
+        throw PropertyListFault(offset: offset, reason: "A key is not text.")
       }
       if key == PropertyListFormat.referenceKey {
-        guard reference == nil else { throw PropertyListFault(offset: offset, reason: "A key stands twice.") }
+        guard reference == nil else { throw PropertyListFault(offset: offset, reason: "A key occurs twice.") }
         reference = index
         places.append(nil)
       } else {
@@ -152,7 +152,7 @@ final class BinaryPropertyListRecordReader {
           isForeign = true
           throw PropertyListFault(offset: offset, reason: "A record has a value that the model has no place for.")
         }
-        guard !places.contains(place) else { throw PropertyListFault(offset: offset, reason: "A key stands twice.") }
+        guard !places.contains(place) else { throw PropertyListFault(offset: offset, reason: "A key occurs twice.") }
         places.append(place)
       }
     }
@@ -227,7 +227,7 @@ final class BinaryPropertyListRecordReader {
     throw PropertyListFault(
       offset: try list.offset(number),
       reason: """
-        A relationship must lead to a reference, or to a dictionary with an entity and a reference. Without an entity it leads to the \
+        A relationship must contain a reference, or a dictionary with an entity and a reference. Without an entity it refers to the \
         destination, which must not be abstract then.
         """
     )

@@ -43,17 +43,17 @@ struct PropertyListElements {
   /// Processes a start tag; returns the fault, if there is one.
   mutating func begin(_ tag: XMLTag, _ handler: XMLStreamHandler) -> String? {
     guard let word = word(tag) else {
-      return "The element \(String(cString: tag.name)) does not belong into a property list."
+      return "The element \(String(cString: tag.name)) does not belong in a property list."
     }
     return begin(word, handler)
   }
 
   mutating func begin(_ word: Word, _ handler: XMLStreamHandler) -> String? {
-    if leaf != nil { return "An element of a property list stands inside another that holds none." }
+    if leaf != nil { return "An element of a property list is inside another that cannot contain elements." }
     if let container = open.last, container.word == .dict, (word == .key) == (container.key != nil) {
-      return "In a dictionary, keys and values must take turns."
+      return "In a dictionary, keys and values must alternate."
     }
-    if word == .key, open.last?.word != .dict { return "A key stands outside of a dictionary." }
+    if word == .key, open.last?.word != .dict { return "A key is outside of a dictionary." }
     if root != nil { return "A property list has one element." }
     switch word {
     case .dict, .array: open.append(Container(word: word))
@@ -74,7 +74,9 @@ struct PropertyListElements {
       open[open.count - 1].key = key
       return nil
     }
-    guard let value = PropertyListText.value(word, text) else { return "The text of the element \(word.text) is none." }
+    guard let value = PropertyListText.value(word, text) else {
+      return "The text of the element \(word.text) is not a valid value."
+    }
     return add(value)
   }
 
@@ -87,7 +89,7 @@ struct PropertyListElements {
   private mutating func add(_ value: MetadataValue) -> String? {
     guard var container = open.popLast() else {
       root = PropertyListWrapping.unwrapped(value)
-      return root == nil ? "A dictionary with a key of Heartwood's own does not keep to its form." : nil
+      return root == nil ? "A dictionary with a key that Heartwood reserves has the wrong form." : nil
     }
     if let key = container.key {
       container.members[key] = value
@@ -145,7 +147,7 @@ package enum PropertyListData {
   private static func unsupported(_ reason: String, recovery: PersistenceError.Recovery) -> PersistenceError {
     PersistenceError(
       .valueUnsupported,
-      "The metadata could not be read again, for they \(reason)",
+      "The metadata could not be read again, because they \(reason)",
       recovery: recovery
     )
   }

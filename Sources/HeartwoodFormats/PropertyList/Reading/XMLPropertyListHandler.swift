@@ -58,11 +58,11 @@ class XMLPropertyListHandler: XMLStreamHandler {
     case .root: beginInRoot(tag)
     case .document:
       guard !tag.hasPrefix, plistName?.index(of: tag.name) != nil else {
-        return fail("The file is no property list: its first element is not plist.")
+        return fail("The file is not a property list: its first element is not plist.")
       }
       place = .plist
     case .plist:
-      guard word(tag) == .dict else { return fail("The property list is no store: it is no dictionary.") }
+      guard word(tag) == .dict else { return fail("The property list is not a store: it is not a dictionary.") }
       place = .root
     case .end: fail("A property list has one element.")
     }
@@ -76,7 +76,7 @@ class XMLPropertyListHandler: XMLStreamHandler {
   private func beginInRoot(_ tag: XMLTag) {
     if isReadingKey { return fail("A key holds an element.") }
     guard let key else {
-      guard word(tag) == .key else { return fail("In a dictionary, keys and values must take turns.") }
+      guard word(tag) == .key else { return fail("In a dictionary, keys and values must alternate.") }
       isReadingKey = true
       return collectText()
     }
@@ -114,7 +114,7 @@ class XMLPropertyListHandler: XMLStreamHandler {
     let name = String(decoding: textBytes, as: UTF8.self)
     guard seenKeys.insert(name).inserted else { return fail("A dictionary has the same key twice.") }
     guard PropertyListFormat.rootKeys.contains(name) else {
-      return fail("The property list is no store, or it has a key that no store has.")
+      return fail("The property list is not a store, or it has a key that no store has.")
     }
     key = name
   }

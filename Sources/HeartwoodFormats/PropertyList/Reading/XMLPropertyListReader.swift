@@ -79,10 +79,10 @@ final class XMLPropertyListReader: XMLPropertyListHandler {
 
   private func beginMember(_ word: Word) {
     guard key != nil else {
-      guard word == .key else { return fail("In a dictionary, keys and values must take turns.") }
+      guard word == .key else { return fail("In a dictionary, keys and values must alternate.") }
       return beginLeaf(word)
     }
-    if word == .key { return fail("In a dictionary, keys and values must take turns.") }
+    if word == .key { return fail("In a dictionary, keys and values must alternate.") }
     if case .entities = open.last { return beginList(word) }
     guard property != nil, case .record = open.last else { return beginLeaf(word) }
     beginValue(word)
@@ -134,7 +134,7 @@ final class XMLPropertyListReader: XMLPropertyListHandler {
     leaf = nil
     if word == .key { return takeKey() }
     guard let scalar = PropertyListText.scalar(word, text.unsafeMutableBytes) else {
-      return fail("The text of the element is none.")
+      return fail("The text of the element is not a valid value.")
     }
     take(scalar)
   }
@@ -215,14 +215,16 @@ final class XMLPropertyListReader: XMLPropertyListHandler {
   }
 
   private func takeTarget(_ reference: ReferenceID?, entityOrdinal: Int? = nil) {
-    guard let reference, let entity, let property else { return fail("A relationship must lead to references.") }
+    guard let reference, let entity, let property else { return fail("A relationship must contain references.") }
     let description = schema.entities[entity].properties[property]
     switch description.content {
     case .attribute: break
     case .toOne(let destination), .toMany(let destination):
       let target: Target = (reference, entityOrdinal ?? destination)
       guard description.targets.contains(target.entityOrdinal) else {
-        return fail("A relationship leads to an entity that is abstract, or not its destination and no heir of it.")
+        return fail(
+          "A relationship refers to an entity that is abstract, or neither its destination nor a subentity of it."
+        )
       }
       if case .toMany = description.content { return targets.append(target) }
       let column = builders[entity].column(description.ordinal, byteCount: 64)

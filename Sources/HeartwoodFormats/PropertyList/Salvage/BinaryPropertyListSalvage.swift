@@ -61,7 +61,7 @@ struct BinaryPropertyListSalvage {
     for index in 0..<names.count {
       let array = arrays[index]
       guard let name = try? list.key(names[index]), let place = schema.place(ofEntity: name), !isListed[place] else {
-        note(.fileParts, "There is a list of records of no entity that the model has.", count: 0, at: array)
+        note(.fileParts, "There is a list of records of an entity that the model lacks.", count: 0, at: array)
         continue
       }
       guard case .array(let references)? = try? list.object(array) else {
@@ -80,7 +80,7 @@ struct BinaryPropertyListSalvage {
           .records,
           entity: schema.entities[place].name,
           count: 1,
-          reason: "The record is not there, or stands in the file twice."
+          reason: "The record is missing, or occurs twice in the file."
         )
       )
       return
@@ -115,11 +115,16 @@ extension BinaryPropertyListSalvage {
       if let bounds, bounds.lowerBound == bounds.upperBound {
         objects[bounds.lowerBound].append(record.object)
       } else {
-        note(.records, "Nothing tells any more of which entity the record is.", count: 1, at: record.object)
+        note(.records, "The entity of the record is no longer known.", count: 1, at: record.object)
       }
     }
     let names = missing.map { schema.entities[$0].name }.joined(separator: ", ")
-    note(.records, "The lists of records are gone: how many there were of \(names) is not known.", count: nil, at: nil)
+    note(
+      .records,
+      "The lists of records are missing: the number of records of \(names) is not known.",
+      count: nil,
+      at: nil
+    )
   }
 
   /// Returns the names of the properties of a dictionary that has a reference, as a record has; nil for all others.

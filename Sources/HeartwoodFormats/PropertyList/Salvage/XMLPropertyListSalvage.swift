@@ -48,7 +48,7 @@ struct XMLPropertyListSalvage {
   private mutating func note(gap: Range<Int>) {
     if salvage.isUnsound(gap) { return note("The bytes were changed or are missing.", gap, count: nil) }
     let count = pieces.count(of: "<key>$id</key>", in: gap)
-    if count > 0 { note("What stands here is no record.", gap, count: count) }
+    if count > 0 { note("This is not a record.", gap, count: count) }
   }
 
   private mutating func note(_ reason: String, _ range: Range<Int>, count: Int?) {

@@ -129,7 +129,7 @@ package struct XMLTreeParser {
 
   package static func parse(_ bytes: [UInt8]) throws(XMLSyntaxError) -> XMLElement {
     guard bytes.count <= longestDocument, let count = Int32(exactly: bytes.count) else {
-      let message = "The document is longer than \(longestDocument >> 20) MB, which is as much as is read."
+      let message = "The document is longer than \(longestDocument >> 20) MB, which is the limit."
       throw XMLSyntaxError(line: nil, column: nil, message: message)
     }
     try checkTags(bytes)
@@ -158,7 +158,7 @@ package struct XMLTreeParser {
       default: break
       }
       guard place - start <= longestTag else {
-        let message = "A tag and the text after it are longer than \(longestTag >> 10) KB, which is as much as is read."
+        let message = "A tag and the text after it are longer than \(longestTag >> 10) KB, which is the limit."
         throw XMLSyntaxError(line: line, column: nil, message: message)
       }
     }

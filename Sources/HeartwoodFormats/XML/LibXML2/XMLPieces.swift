@@ -106,7 +106,7 @@ struct XMLPieces {
 
   private mutating func noteEnd(_ form: Form, _ soundEnd: Int) {
     guard find(form.end, from: soundEnd) == nil else { return }
-    let error = PersistenceError(.fileMalformed, "The file ends before its end: what followed is lost.")
+    let error = PersistenceError(.fileMalformed, "The file is incomplete: what followed is lost.")
     note(.records, error, count: nil, soundEnd..<bytes.count)
   }
 

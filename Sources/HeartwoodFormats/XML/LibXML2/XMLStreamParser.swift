@@ -84,7 +84,7 @@ struct XMLStreamParser {
 
   private func syntaxError(_ context: xmlParserCtxtPtr) -> PersistenceError {
     guard let error = xmlCtxtGetLastError(context), let message = error.pointee.message else {
-      return PersistenceError(.fileMalformed, "The file is no XML document.")
+      return PersistenceError(.fileMalformed, "The file is not an XML document.")
     }
     let text = String(cString: message).split(whereSeparator: \.isNewline).joined(separator: " ")
     let (line, column) = (Int(error.pointee.line), Int(error.pointee.int2))

@@ -89,7 +89,7 @@ class XMLDatabaseHandler: XMLStreamHandler {
     case (.info, .nextObjectID): beginValue(.nextObjectID)
     case (.info, .metadata): place = .metadata
     case (.metadata, .plist): place = .propertyList
-    case (.document, _): fail("The file is no XML store: its first element is not database.")
+    case (.document, _): fail("The file is not an XML store: its first element is not database.")
     default: fail("The element \(String(cString: tag.name)) does not belong here.")
     }
   }
@@ -163,7 +163,7 @@ class XMLDatabaseHandler: XMLStreamHandler {
     if let header = handler.header { return header }
     throw PersistenceError(
       .fileMalformed,
-      "The file is no XML store: it has no element databaseInfo.",
+      "The file is not an XML store: it has no element databaseInfo.",
       context: .init(path: file.path, storeType: .xml)
     )
   }

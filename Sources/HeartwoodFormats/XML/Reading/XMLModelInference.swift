@@ -81,7 +81,7 @@ final class XMLModelInference: XMLDatabaseHandler {
   private func add(_ property: PropertyDescription, to entity: Int) {
     if let place = entities[entity].places[property.name] {
       guard entities[entity].properties[place] == property else {
-        return fail("The property \(property.name) is not of one kind in all objects, so no model fits.")
+        return fail("The property \(property.name) has different kinds in different objects, so no model fits.")
       }
       return
     }

@@ -77,7 +77,7 @@ struct XMLReferenceResolver {
     if let first = property.targets.first { return first }
     throw PersistenceError(
       .danglingReference,
-      "A relationship leads to an object that no entity of the model has.",
+      "A relationship refers to an object that no entity of the model has.",
       recovery: .giveModel,
       context: .init(storeType: .xml, entity: entity.name, property: entity.properties[property.ordinal].name)
     )

@@ -102,7 +102,7 @@ extension BatchPass {
     if id.entity.isKind(of: destination) { return }
     throw PersistenceError(
       .valueTypeMismatch,
-      "A relationship to \(destination.name) leads to an object of \(id.entity.name).",
+      "A relationship to \(destination.name) refers to an object of \(id.entity.name).",
       context: context
     )
   }

@@ -240,11 +240,15 @@ public struct BatchRow {
       values[ordinal] = converted
     } else if trait.isToMany {
       let advice = "Set the other end, or insert objects."
-      fail(.valueUnsupported, "A batch sets no to-many relationship.", recovery: .custom(advice), name)
+      fail(.valueUnsupported, "A batch cannot set a to-many relationship.", recovery: .custom(advice), name)
     } else if value.fits(trait) {
       values[ordinal] = value
     } else {
-      fail(.valueTypeMismatch, "The relationship leads to one object, and the value is \(value.kindDescription).", name)
+      fail(
+        .valueTypeMismatch,
+        "The relationship refers to one object, and the value is \(value.kindDescription).",
+        name
+      )
     }
   }
 

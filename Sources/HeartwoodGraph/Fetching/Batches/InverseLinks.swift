@@ -79,8 +79,8 @@ struct InverseLinks {
     guard target.entity.traits[inverse].isToMany else {
       throw PersistenceError(
         .valueUnsupported,
-        "A batch sets relationships whose inverse is a to-many one, or that have none.",
-        recovery: "Insert objects for others.",
+        "A batch can only set relationships that have a to-many inverse, or none.",
+        recovery: "Insert objects to set others.",
         context: context
       )
     }

@@ -33,11 +33,11 @@ extension ManagedObject {
     if let destination = object as? Destination { return destination }
     let ordinal = entity.ordinal(ofProperty: key.name)
     if let wanted = ordinal.flatMap({ binding.destinations[$0] }), !object.entity.isKind(of: wanted) {
-      logLinkLeftOut(to: object, key.name, because: "it is of another entity than the relationship leads to")
+      logLinkLeftOut(to: object, key.name, because: "it is of another entity than the relationship refers to")
       return nil
     }
     ProgrammerError.stop(
-      "\(entity.name).\(key.name) leads to an object of class \(type(of: object)), and its key says \(Destination.self). Give "
+      "\(entity.name).\(key.name) refers to an object of class \(type(of: object)), and its key says \(Destination.self). Give "
         + "that class to the coordinator as one of its objectClasses, or correct the key."
     )
   }
@@ -54,7 +54,7 @@ extension ManagedObject {
       if let context = managedObjectContext { return context }
       throw PersistenceError(
         .objectNotFound,
-        "The object's context is gone or has let go of it.",
+        "The object's context is gone, or no longer has the object.",
         recovery: "Keep the context, and after a reset fetch the object anew.",
         context: .init(entity: entity.name, objectIDs: [objectID])
       )
@@ -165,24 +165,24 @@ extension ManagedObject {
       return PersistenceError(code, message, context: context)
     }
     guard !object.isDeleted else {
-      throw refusal(.objectNotFound, "A relationship cannot lead to a deleted object.")
+      throw refusal(.objectNotFound, "A relationship cannot refer to a deleted object.")
     }
     guard isInContext(of: object) else {
       throw refusal(
         .objectNotFound,
-        "A relationship leads to objects of its own context. Get the object there by its objectID."
+        "A relationship refers to objects of its own context. Get the object there by its objectID."
       )
     }
     guard object.withBinding({ $0.entity === destination || $0.entity.isKind(of: destination) }) else {
       throw refusal(
         .valueTypeMismatch,
-        "The relationship leads to objects of \(destination.name), and this one is of \(object.entity.name)."
+        "The relationship refers to objects of \(destination.name), and this one is of \(object.entity.name)."
       )
     }
     if let mismatch = withBinding({ $0.inverseMismatches[ordinal] }) {
       throw refusal(
         .valueTypeMismatch,
-        "The inverse of the relationship leads back to objects of \(mismatch.name), and this one is of \(entity.name)."
+        "The inverse of the relationship refers back to objects of \(mismatch.name), and this one is of \(entity.name)."
       )
     }
   }

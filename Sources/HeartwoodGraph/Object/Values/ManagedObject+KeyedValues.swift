@@ -294,7 +294,7 @@ extension ManagedObject {
     if binding.traits[ordinal].attributeType == nil { return ordinal }
     throw PersistenceError(
       .valueTypeMismatch,
-      "The property is an attribute. Only relationships lead to objects.",
+      "The property is an attribute. Only relationships refer to objects.",
       context: .init(entity: entity.name, property: name)
     )
   }

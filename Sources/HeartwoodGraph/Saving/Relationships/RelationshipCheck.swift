@@ -35,8 +35,8 @@ struct RelationshipDisagreement: Hashable {
 extension RelationshipDisagreement: CustomStringConvertible {
   var description: String {
     let (object, destination) = (end.object, other.object)
-    let verb = destination.isPresent ? "does not lead back" : "is of a deleted object"
-    return "\(object.entity.name).\(object.entity.properties[end.ordinal].name) of \(object.knownID) leads to "
+    let verb = destination.isPresent ? "does not refer back" : "is of a deleted object"
+    return "\(object.entity.name).\(object.entity.properties[end.ordinal].name) of \(object.knownID) refers to "
       + "\(destination.knownID), whose \(destination.entity.properties[other.ordinal].name) \(verb)"
   }
 }

@@ -244,7 +244,7 @@ extension RelationshipUpkeep {
     for other in others { other.unlink(inverse, from: object.objectID) }
     assert(
       others.allSatisfy { !$0.isPresent || $0.isUnread || !$0.leads(inverse, to: object.objectID) },
-      "\(object) was deleted, and something still leads to it."
+      "\(object) was deleted, and something still refers to it."
     )
   }
 

@@ -132,7 +132,7 @@ extension AttributeDescription: Codable {
     throw DecodingError.dataCorruptedError(
       forKey: key,
       in: container,
-      debugDescription: "The \(title) is no value of the type \(type.rawValue)."
+      debugDescription: "The \(title) is not a value of the type \(type.rawValue)."
     )
   }
 }

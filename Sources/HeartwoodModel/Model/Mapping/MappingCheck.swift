@@ -38,7 +38,7 @@ struct MappingCheck {
   private func problem(of expression: MappingExpression, _ property: String, _ old: EntityDescription?) -> String? {
     switch expression {
     case .constant(let value): return problem(of: value, property)
-    case .variable(let name): return Self.variables.contains(name) ? nil : "nothing is called $\(name)"
+    case .variable(let name): return Self.variables.contains(name) ? nil : "there is no variable $\(name)"
     case .keyPath(let base, let path): return problem(of: base, property, old) ?? problem(ofPath: path, from: base, old)
     case .function(let target, let name, let arguments):
       return problem(ofFunction: name, of: target, arguments, property)
@@ -86,7 +86,7 @@ extension MappingCheck {
   ) -> String? {
     switch target {
     case .variable(MappingExpression.Name.entityPolicy):
-      return mapping.entityMigrationPolicyClassName == nil ? "the mapping has no policy of its own to answer it" : nil
+      return mapping.entityMigrationPolicyClassName == nil ? "the mapping has no policy of its own" : nil
     case .variable(MappingExpression.Name.manager):
       guard let function = MappingExpression.ManagerFunction(rawValue: name), arguments.count == 2 else {
         return "$manager has no such function"
@@ -124,7 +124,7 @@ extension MappingCheck {
     guard let key = keys.first else { return nil }
     let rest = keys.dropFirst()
     if MappingExpression.unions.contains(key) { return problem(ofKeys: rest, from: entity) }
-    if key == MappingExpression.count { return rest.isEmpty ? nil : "nothing comes behind \(key)" }
+    if key == MappingExpression.count { return rest.isEmpty ? nil : "nothing may follow \(key)" }
     if key.hasPrefix("@") { return "the operator \(key) is not known" }
     // The destination of a relationship may be a record of a subentity, which has more properties.
     let entities = [entity] + entity.subentityOrdinals.map { source.entities[$0] }
@@ -132,7 +132,7 @@ extension MappingCheck {
       return "\(entity.name) has no property \(key)"
     }
     guard let name = property.relationship?.destinationEntityName, let target = source.entity(named: name) else {
-      return rest.isEmpty ? nil : "\(entity.name).\(key) is no relationship"
+      return rest.isEmpty ? nil : "\(entity.name).\(key) is not a relationship"
     }
     return problem(ofKeys: rest, from: target)
   }

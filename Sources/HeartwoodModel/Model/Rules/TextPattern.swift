@@ -51,13 +51,13 @@ package final class TextPattern: Sendable {
     } catch is BoundaryFault {
       throw Fault(
         message:
-          #"It asks where a word begins or ends (\b, \B), which cannot be told beside something that looks back or ahead, is atomic or possessive, "#
-          + "or has a large count. Leave one of both out."
+          #"It combines word boundaries (\b, \B) with a lookaround, an atomic or possessive group, or a large count, "#
+          + "which is not supported. Remove one of the two."
       )
     } catch is PatternAutomaton.TooLarge {
       throw Fault(
         message:
-          "Its counts come to more than \(PatternAutomaton.greatestStepCount) steps, which would take too long to "
+          "Its counts add up to more than \(PatternAutomaton.greatestStepCount) steps, which would take too long to "
           + "match. Use smaller counts, or a least and a greatest length."
       )
     } catch {

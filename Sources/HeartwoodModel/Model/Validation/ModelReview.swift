@@ -82,15 +82,15 @@ private struct ModelReviewer {
       )
     }
     if entity.properties.isEmpty && entity.subentityOrdinals.isEmpty {
-      warn(.noProperties, entity.name, "The entity has no properties. Add some, or take it away.")
+      warn(.noProperties, entity.name, "The entity has no properties. Add some, or remove it.")
     }
     if entity.isAbstract && entity.subentityOrdinals.isEmpty {
-      let advice = "Let another entity inherit from it, or make it concrete."
+      let advice = "Make another entity inherit from it, or make it concrete."
       warn(.abstractWithoutSubentities, entity.name, "The entity is abstract and no other inherits from it. \(advice)")
     }
     for names in definition.uniquenessConstraints where !isEnforced(names, in: entity) {
       let message =
-        "The uniqueness constraint “\(names.joined(separator: ", "))” is not enforced. Let it name stored attributes alone."
+        "The uniqueness constraint “\(names.joined(separator: ", "))” is not enforced. Use only stored attributes in it."
       warn(.unenforcedConstraint, entity.name, message)
     }
     if definition.uniquenessConstraints.count > 1 {
@@ -114,8 +114,8 @@ private struct ModelReviewer {
   /// Adds a warning about a feature whose effect on Core Data's version hash is unknown.
   private mutating func warnOfHash(_ path: String, _ feature: String) {
     let message =
-      "How Core Data's version hash takes in \(feature) is not known: whether Apple's own Core Data opens a store"
-    warn(.uncertainHash, path, message + " with this model is not assured.")
+      "It is not known how Core Data's version hash includes \(feature), so Apple's own Core Data may refuse to open a store"
+    warn(.uncertainHash, path, message + " with this model.")
   }
 
   private mutating func review(_ property: PropertyDescription, of entity: EntityDescription) {
@@ -135,7 +135,7 @@ private struct ModelReviewer {
   private mutating func review(_ attribute: AttributeDescription, _ path: String) {
     let isFilled = !attribute.defaultValue.isNull || attribute.derivationExpression != nil
     if !attribute.isOptional, !attribute.isTransient, !isFilled {
-      let advice = "Give it one, or make it optional: else a migration cannot fill it in for records that are there."
+      let advice = "Give it one, or make it optional: otherwise a migration has no value for existing records."
       warn(.missingDefault, path, "The attribute is required and has no default value. \(advice)")
     }
     if attribute.type == .transformable, attribute.valueTransformerName == nil {
@@ -150,20 +150,20 @@ private struct ModelReviewer {
 
   private mutating func review(_ relationship: RelationshipDescription, _ path: String) {
     if relationship.inverseRelationshipName == nil {
-      let advice = "Add one: else nothing keeps the other end right when an object changes or goes."
+      let advice = "Add one: otherwise the other end is not updated when an object changes or is deleted."
       warn(.missingInverse, path, "The relationship has no inverse. \(advice)")
     } else if relationship.hasOneSidedInverse {
-      warn(.oneSidedInverse, path, "The inverse has another inverse. Let the two name each other.")
+      warn(.oneSidedInverse, path, "The inverse has another inverse. Make the two name each other.")
     }
     if relationship.isOrdered, !relationship.isToMany {
       warn(.orderOfOne, path, "A relationship to one object is ordered. Make it to-many, or not ordered.")
     }
     if relationship.deleteRule == .noAction {
-      let advice = "Choose nullify, cascade or deny, unless the application mends it."
+      let advice = "Choose nullify, cascade or deny, unless the application removes them."
       warn(
         .noAction,
         path,
-        "The delete rule is “no action”, which leaves the other end naming a deleted object. \(advice)"
+        "The delete rule is “no action”, which leaves references to a deleted object at the other end. \(advice)"
       )
     }
     if relationship.isToMany, !relationship.isOptional, relationship.minCount == 0 {

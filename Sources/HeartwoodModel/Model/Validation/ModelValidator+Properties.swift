@@ -34,7 +34,7 @@ extension ModelValidator {
       add("The attribute has no type, so that no store can keep its values. \(advice)", at: location, &faults)
     }
     if !attribute.defaultValue.isNull {
-      let advice = "Give it a type, or take the default value away."
+      let advice = "Give it a type, or remove the default value."
       add("The attribute has a default value and no type. \(advice)", at: location, &faults)
     }
   }
@@ -49,7 +49,7 @@ extension ModelValidator {
     }
     if let owner = index.ancestor(naming: name, of: subject.entity) {
       let owner = quoted(index.definitions[owner].name)
-      let advice = "Rename one of them, or take this one away."
+      let advice = "Rename one of them, or remove this one."
       add("The entity inherits a property of the same name from \(owner). \(advice)", at: subject.location, &faults)
     }
   }
@@ -130,8 +130,8 @@ extension ModelValidator {
     let isKnown = index.ordinal(ofEntity: inverse.destinationEntityName) != nil
     if isKnown, !index.leadsBack(inverse, to: subject.entity) {
       let destination = quoted(inverse.destinationEntityName)
-      let advice = "It has to lead to this entity: correct its destination, or this inverse."
-      add("The inverse \(quoted(inverse.name)) leads to \(destination). \(advice)", at: subject.location, &faults)
+      let advice = "It has to refer to this entity: correct its destination, or this inverse."
+      add("The inverse \(quoted(inverse.name)) refers to \(destination). \(advice)", at: subject.location, &faults)
     }
     if inverse.inverseRelationshipName != relationship.name {
       let other = inverse.inverseRelationshipName.map(quoted) ?? "none"
@@ -146,8 +146,8 @@ extension ModelValidator {
     _ faults: inout [ModelFault]
   ) {
     guard !index.namesOneSidedInverse(relationship, of: subject.entity) else { return }
-    let advice = "Take the mark away."
-    add("The inverse is marked as one-sided, but leads back. \(advice)", at: subject.location, &faults)
+    let advice = "Remove the mark."
+    add("The inverse is marked as one-sided, but refers back. \(advice)", at: subject.location, &faults)
   }
 }
 
@@ -172,7 +172,7 @@ extension ModelValidator {
       do throws(FetchPredicateError) {
         _ = try ValueCondition(condition, type: attribute.type)
       } catch {
-        let advice = "SELF stands for the value, and there is nothing else to name."
+        let advice = "SELF stands for the value, and no other names are allowed."
         add("The predicate “\(condition.predicate)” cannot be used. \(error.message) \(advice)", at: location, &faults)
       }
     }
@@ -186,7 +186,7 @@ extension ModelValidator {
     let (least, greatest) = (attribute.rules.minValue, attribute.rules.maxValue)
     guard !(least.isNull && greatest.isNull) else { return }
     guard attribute.type.hasRange else {
-      let advice = "Only numbers and dates can have them: take them away."
+      let advice = "Only numbers and dates can have them: remove them."
       add("The type \(attribute.type.rawValue) has no least or greatest value. \(advice)", at: location, &faults)
       return
     }
@@ -218,7 +218,7 @@ extension ModelValidator {
     let (least, greatest) = (attribute.rules.minLength, attribute.rules.maxLength)
     guard least != nil || greatest != nil else { return }
     if attribute.type != .string {
-      let advice = "Only strings can have them: take them away."
+      let advice = "Only strings can have them: remove them."
       add("The type \(attribute.type.rawValue) has no least or greatest length. \(advice)", at: location, &faults)
     } else if [least, greatest].contains(where: { ($0 ?? 0) < 0 }) {
       add("A least or greatest length is below 0. Give lengths from 0 on, or none.", at: location, &faults)
@@ -235,14 +235,14 @@ extension ModelValidator {
   ) {
     guard let pattern = attribute.rules.pattern else { return }
     guard attribute.type == .string else {
-      let advice = "Only strings can have one: take it away."
+      let advice = "Only strings can have one: remove it."
       add("The type \(attribute.type.rawValue) has no pattern. \(advice)", at: location, &faults)
       return
     }
     do {
       _ = try TextPattern(pattern)
     } catch {
-      add("The pattern cannot be used. \(error.message) Correct it, or take it away.", at: location, &faults)
+      add("The pattern cannot be used. \(error.message) Correct it, or remove it.", at: location, &faults)
     }
   }
 }

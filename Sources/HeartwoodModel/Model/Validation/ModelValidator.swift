@@ -57,7 +57,7 @@ extension ModelValidator {
       add("The parent \(quoted(parent)) does not exist. \(advice)", at: .entity(entity), &faults)
     }
     if let names = inheritance.circle(foundAt: entity) {
-      add("The entity inherits from itself (\(names)). Take away one of the parents.", at: .entity(entity), &faults)
+      add("The entity inherits from itself (\(names)). Remove one of the parents.", at: .entity(entity), &faults)
     }
     if inheritance.isFirstTooDeep(entity) {
       let limit = ManagedObjectModel.deepestInheritance
@@ -69,7 +69,7 @@ extension ModelValidator {
     for (number, names) in index.definitions[entity].uniquenessConstraints.enumerated() {
       let location = ModelFault.Location.uniquenessConstraint(entity: entity, index: number)
       if names.isEmpty {
-        add("A uniqueness constraint names no attribute. Name one at least, or take it away.", at: location, &faults)
+        add("A uniqueness constraint names no attribute. Name at least one, or remove it.", at: location, &faults)
       }
       var seen: Set<String> = []
       for name in names {
@@ -117,7 +117,7 @@ extension ModelValidator {
     for entity in index.definitions.indices {
       count += index.lineage(of: entity).reduce(0) { $0 + index.definitions[$1].properties.count }
       guard count > Self.mostProperties else { continue }
-      let advice = "Split the model, or let fewer entities inherit."
+      let advice = "Split the model, or make fewer entities inherit."
       let message = "Up to here the entities have \(count) properties, the inherited ones counted for each entity"
       add("\(message); \(Self.mostProperties) are allowed. \(advice)", at: .entity(entity), &faults)
       return
@@ -181,9 +181,9 @@ extension ModelValidator {
     for composite in definition.compositeAttributes {
       checkName(ofBeside: composite.name, of: entity, &names, at: .entity(entity), &faults)
       for element in composite.elements where !isAttribute(element.attributeName, of: entity) {
-        let advice = "Add the attribute, or take the part away."
+        let advice = "Add the attribute, or remove the part."
         let part = quoted(composite.name + "." + element.name)
-        let message = "The part \(part) stands for \(quoted(element.attributeName)), which is no attribute."
+        let message = "The part \(part) stands for \(quoted(element.attributeName)), which is not an attribute."
         add("\(message) \(advice)", at: .entity(entity), &faults)
       }
     }
@@ -207,7 +207,7 @@ extension ModelValidator {
   ) {
     let title = "The index \(quoted(fetchIndex.name))"
     if fetchIndex.elements.isEmpty {
-      add("\(title) names no property. Name one at least, or take it away.", at: location, &faults)
+      add("\(title) names no property. Name at least one, or remove it.", at: location, &faults)
     }
     for name in fetchIndex.elements.compactMap(\.propertyName)
     where index.place(ofProperty: name, in: entity) == nil && !Self.virtualNames.contains(name) {
@@ -233,7 +233,7 @@ extension ModelValidator {
     } else if let owner = index.ancestor(naming: name, of: entity) {
       let owner = quoted(index.definitions[owner].name)
       let message = "The entity inherits another property called \(quoted(name)) from \(owner)."
-      add("\(message) Rename one of them, or take this one away.", at: location, &faults)
+      add("\(message) Rename one of them, or remove this one.", at: location, &faults)
     }
   }
 

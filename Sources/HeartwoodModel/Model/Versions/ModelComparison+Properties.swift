@@ -40,7 +40,7 @@ extension ModelComparison {
   }
 
   private mutating func compare(_ old: AttributeDescription, _ new: AttributeDescription, _ path: String) {
-    let obstacle = "values of one type do not become values of the other by themselves"
+    let obstacle = "values of the old type are not converted to the new one automatically"
     note("type", path, old.type, new.type, obstacle: old.type.converts(to: new.type) ? nil : obstacle) { $0.rawValue }
     if old.type == new.type {
       note("default", path, old.defaultValue, new.defaultValue, changesStores: false) {
@@ -73,7 +73,7 @@ extension ModelComparison {
     let destination = formerName(of: new.destinationEntityName)
     if old.destinationEntityName != destination {
       let detail = "destination: \(old.destinationEntityName) → \(new.destinationEntityName)"
-      let obstacle = "records that it leads to are of another entity"
+      let obstacle = "records that it refers to are of another entity"
       let isWider = destination.map { isAncestor($0, of: old) } ?? false
       add(ModelChange(.changed, path, detail, obstacle: isWider ? nil : obstacle))
     }

@@ -109,7 +109,7 @@ extension ModelComparison {
   }
 
   private func abstractObstacle(_ old: EntityDescription, _ new: EntityDescription) -> String? {
-    new.isAbstract && !old.isAbstract ? "records of the entity would have nowhere to go" : nil
+    new.isAbstract && !old.isAbstract ? "there would be no entity for its records" : nil
   }
 
   /// Compares the parents. An entity may get or lose one. But entities without a common root cannot get one, because
@@ -165,9 +165,9 @@ extension ModelComparison {
     guard !property.mayBeEmpty, !property.isTransient else { return nil }
     switch property {
     case .attribute(let attribute) where attribute.defaultValue.isNull && attribute.derivationExpression == nil:
-      return "it is required and has no default value for the records that are there"
+      return "it is required and has no default value for existing records"
     case .attribute: return nil
-    case .relationship: return "it is required, and the records that are there have nothing for it"
+    case .relationship: return "it is required, and existing records have no objects for it"
     }
   }
 }

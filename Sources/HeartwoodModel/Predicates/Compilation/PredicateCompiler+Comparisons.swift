@@ -88,7 +88,11 @@ extension PredicateCompiler {
     collectionSide: Int
   ) throws(Fault) {
     if element.element != nil {
-      throw fault(.collection, "This is a collection, and one value is looked for in another.", at: 1 - collectionSide)
+      throw fault(
+        .collection,
+        "This is a collection, and only a single value can be looked for in another one.",
+        at: 1 - collectionSide
+      )
     }
     if let member = collection.element {
       guard member.goesWith(element) else { throw mismatch(element, comparison, member) }
@@ -111,7 +115,7 @@ extension PredicateCompiler {
     guard left.isString || right.isString else { return nil }
     switch left.isString ? right : left {
     case .date: return "write the date as CAST(\"2016-09-17T18:15:00Z\", \"Date\")."
-    case .uuid: return "a text that is written as a UUID is: E899556C-BE1A-42A3-A634-F8411915C05F."
+    case .uuid: return "write the UUID as text: E899556C-BE1A-42A3-A634-F8411915C05F."
     default: return nil
     }
   }

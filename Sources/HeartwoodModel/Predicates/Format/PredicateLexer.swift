@@ -75,7 +75,7 @@ extension PredicateLexer {
     let start = offset
     advance()
     let name = read(while: PredicateKeyword.isWordPart)
-    if name.isEmpty { throw error("Behind \(mark) the name of \(expectation) is expected.", from: start) }
+    if name.isEmpty { throw error("After \(mark), the name of \(expectation) is expected.", from: start) }
     return name
   }
 
@@ -155,7 +155,7 @@ extension PredicateLexer {
     advance()
     advance()
     let digits = read { $0.properties.isASCIIHexDigit }
-    if digits.isEmpty { throw error("Digits are expected behind 0\(mark).", from: start) }
+    if digits.isEmpty { throw error("Digits are expected after 0\(mark).", from: start) }
     return .integer(digits, radix: radix)
   }
 
@@ -203,7 +203,7 @@ extension PredicateLexer {
     }
     advance()
     if let symbol = symbol(String(first)) { return .symbol(symbol) }
-    throw error("This character has no meaning here. Text stands in quotation marks.", from: start)
+    throw error("This character has no meaning here. Write text in quotation marks.", from: start)
   }
 
   /// Returns whether a scalar can be the second of a symbol.
@@ -232,7 +232,10 @@ extension PredicateLexer {
     case "f", "F", "g", "G", "e", "E", "a", "A", "lf", "Lf", "lg", "le": return .argument(.floatingPoint)
     case _ where Self.isIntegerConversion(letters): return .argument(.integer)
     default:
-      throw error("This is no format argument. There are %@, %K, %d, %i, %u, %ld, %lld, %lu, %f and %s.", from: start)
+      throw error(
+        "This is not a format argument. There are %@, %K, %d, %i, %u, %ld, %lld, %lu, %f and %s.",
+        from: start
+      )
     }
   }
 

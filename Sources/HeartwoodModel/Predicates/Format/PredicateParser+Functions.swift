@@ -84,7 +84,11 @@ extension PredicateParser {
     guard let literalPlace else { return .cast(operand, type) }
     if let value = type.literal(operand) { return .constant(value) }
     if case .constant(.string) = operand, type != .string {
-      throw error(.syntax, "No \(type.rawValue) is written so: it is \(type.form).", at: literalPlace)
+      throw error(
+        .syntax,
+        "This string does not have the form of the type \(type.rawValue), \(type.form).",
+        at: literalPlace
+      )
     }
     return .cast(operand, type)
   }

@@ -51,7 +51,7 @@ extension PredicateParser {
       return try parseComparison(operand, modifier, from: start)
     }
     guard case .comparison(var comparison) = predicate, comparison.modifier == .direct else {
-      throw error(.syntax, "Behind \(modifier.rawValue) a comparison is needed.", at: operand.place)
+      throw error(.syntax, "A comparison is needed after \(modifier.rawValue).", at: operand.place)
     }
     comparison.modifier = modifier
     return try parsed(.predicate(.comparison(comparison)), from: start, over: operand.height)
@@ -148,7 +148,7 @@ extension PredicateParser {
     if let problem = conversion.problem(with: argument) { throw error(.argument, problem, at: token.place) }
     guard conversion == .keyPath else { return try simple(argument, start) }
     guard case .constant(.string(let path)) = argument, let keys = FetchKey.path(path) else {
-      throw error(.argument, "%K takes a key path such as list.name, and the argument is none.", at: token.place)
+      throw error(.argument, "%K takes a key path such as list.name, and the argument is not one.", at: token.place)
     }
     return try simple(.keyPath(of: .selfObject, keys), start)
   }

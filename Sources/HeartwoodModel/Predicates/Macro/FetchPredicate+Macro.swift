@@ -41,7 +41,7 @@ struct MacroConversion {
 
   static func unsupported(_ what: String) -> FetchPredicateError {
     let text = "#Predicate"
-    let message = "\(what) has no form in fetches. Write it another way, or as a format string."
+    let message = "\(what) cannot be used in fetches. Write it in another way, or as a format string."
     return FetchPredicateError(.unsupported, message, in: text, at: 0..<text.utf8.count)
   }
 }

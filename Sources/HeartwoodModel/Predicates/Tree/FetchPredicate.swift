@@ -306,7 +306,7 @@ extension FetchPredicate: Codable {
     let text = description
     // try?: a text that cannot be read back makes this throw.
     guard (try? FetchPredicate(format: text)) == simplified else {
-      let problem = "The predicate names an unsaved object, or has no form as text. Save the object first."
+      let problem = "The predicate contains an unsaved object, or cannot be written as text. Save the object first."
       throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: problem))
     }
     try container.encode(text)
@@ -332,7 +332,7 @@ extension FetchExpression: Codable {
     let text = description
     // try?: a text that cannot be read back makes this throw.
     guard (try? FetchExpression(format: text)) == simplified else {
-      let problem = "The expression names an unsaved object, or has no form as text. Save the object first."
+      let problem = "The expression contains an unsaved object, or cannot be written as text. Save the object first."
       throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: problem))
     }
     try container.encode(text)

@@ -227,9 +227,9 @@ extension PersistenceError.Recovery.Kind {
       "Give the store's model with the option olderModels. Or copy the store to a new file, which is of the model in the old one, and migrate the "
         + "copy."
     case .migrateToOtherFile: "Write the migrated store to another file, with run(to:) of the migration."
-    case .resolveMigration: "Say what is to become of them (MigrationResolutions), or write a mapping model."
+    case .resolveMigration: "Set what happens to them (MigrationResolutions), or write a mapping model."
     case .acceptMigrationLoss:
-      "Write a mapping model that takes them along, or accept the loss with the option allowsMigrationLoss."
+      "Write a mapping model that keeps them, or accept the loss with the option allowsMigrationLoss."
     case .giveMigrationPolicy: "Give its class with the option entityMigrationPolicies."
     case .trackHistory: "Open it with the option tracksPersistentHistory; what is saved from then on is kept."
     case .restartHistory: "Read the records anew, and go on from currentPersistentHistoryToken."

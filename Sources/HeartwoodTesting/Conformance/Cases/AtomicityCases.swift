@@ -3,7 +3,7 @@ import HeartwoodFoundation
 import HeartwoodStore
 
 extension StoreConformance {
-  /// Whatever happens during a save, the old file stands or the new one does.
+  /// After a save that was interrupted anywhere, the file has the old contents or the new ones.
   var atomicityCases: [ConformanceCase] { reachesFilesItself ? interruptionCases : fileSavingCases }
 
   private var fileSavingCases: [ConformanceCase] {
@@ -22,14 +22,14 @@ extension StoreConformance {
     ]
   }
 
-  /// A store with an old file, an edit that is about to be saved, and what the file will keep then.
+  /// A store with a file, an edit that is about to be saved, and the contents that the file will have then.
   private struct PendingEdit {
     let bench: Workbench
     let faults: FaultInjectingFileSystem
     let context: ManagedObjectContext
     let old: StoreContents
     let new: StoreContents
-    /// How many operations there were before the save.
+    /// The number of operations before the save.
     let start: Int
 
     init(_ conformance: StoreConformance, on disk: ConformanceDisk) throws {
@@ -37,7 +37,7 @@ extension StoreConformance {
       let first = try bench.open()
       try first.insertRandom(8, seed: 1)
       old = try first.contents()
-      // The same edit without a file gives what is expected.
+      // The same edit in a store without a file gives the expected contents.
       let coordinator = first.coordinator
       let copy = try coordinator.convert(first.store, to: nil, type: .inMemory)
       let expected = bench.openStore(copy, in: coordinator)
@@ -50,7 +50,7 @@ extension StoreConformance {
       start = faults.operations.count
     }
 
-    /// Fails unless the file keeps the old content or the new, and the latter if the save succeeded.
+    /// Fails unless the file has the old contents or the new ones, or, if the save succeeded, the new ones.
     func check(hasSaved: Bool, _ when: String) throws {
       try expectSame(try bench.open().contents(), asOld: old, orNew: new, isDone: hasSaved, when)
     }
@@ -60,7 +60,7 @@ extension StoreConformance {
     }
   }
 
-  /// How many steps a save may have; more are taken for a save that never ends.
+  /// The number of steps after which a save is considered endless.
   static let mostSteps = 10_000
 
   private func survivesCrashes(on makeDisk: () throws -> ConformanceDisk) throws {
@@ -73,7 +73,7 @@ extension StoreConformance {
       let when = "when the process ends at step \(step) (\(edit.faults.operation(edit.start + step)))"
       edit.faults.restart()
       try edit.check(hasSaved: hasSaved, when)
-      // The next save removes what the dead process left.
+      // The next save removes the files that the interrupted one left.
       try edit.bench.open().insertRandom(1, seed: 3)
       try edit.expectOneFile("after the next save \(when)")
       if isOver { return try expect(step > 1, "expected a save to do something with files") }
@@ -140,7 +140,7 @@ extension StoreConformance {
 // MARK: SameBytesCases
 
 extension StoreConformance {
-  /// The same content gives the same bytes, so that files can be compared and kept in version control.
+  /// The same contents give the same bytes, so that files can be compared and kept in version control.
   var sameBytesCases: [ConformanceCase] {
     let unchanged = makeCase("writes an unchanged file as the same bytes", needs: .file) {
       try $0.keepsBytesUnchanged()
@@ -150,7 +150,7 @@ extension StoreConformance {
         makeCase("writes the same content as the same bytes", needs: .file) { try $0.writesContentAlike() }, unchanged,
       ]
     }
-    // What is saved piecemeal is not written again where nothing changes.
+    // An incremental store does not write a file again if nothing has changed.
     if reachesFilesItself { return [unchanged] }
     return [makeCase("writes the same content as other bytes each time", needs: .file) { try $0.writesOtherBytes() }]
   }

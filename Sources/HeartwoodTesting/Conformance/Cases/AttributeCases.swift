@@ -3,7 +3,7 @@ import HeartwoodFoundation
 import HeartwoodStore
 
 extension StoreConformance {
-  /// Every value of every type that is declared comes back, or is refused as it was stated.
+  /// Every value of every declared type is read as it was saved, or refused as declared.
   var attributeCases: [ConformanceCase] {
     AttributeType.allCases.flatMap { type in
       [
@@ -51,7 +51,7 @@ extension StoreConformance {
     }
   }
 
-  /// All files and the bytes of the store's.
+  /// Returns the names of all files, and the bytes of the store's file.
   private func beforeRefusal(_ bench: Workbench) throws -> [String] {
     guard capabilities.supports(.persistence) else { return [] }
     return try (isFile ? bench.disk.fileNames() : []) + [String(decoding: try bench.bytes(), as: UTF8.self)]
@@ -78,7 +78,7 @@ extension ManagedObjectContext {
 // MARK: EntityCases
 
 extension StoreConformance {
-  /// Several entities are kept apart, and what inherits keeps what it inherits.
+  /// Several entities are kept apart, and subentities have the properties of their parents.
   var entityCases: [ConformanceCase] {
     [
       makeCase("keeps several entities", needs: .entities(2)) { try $0.keepsSeveralEntities() },
@@ -127,7 +127,7 @@ extension StoreConformance {
     let reopened = try bench.expectReopensSame(open)
     let context = reopened.makeContext()
     try expect("the objects of the parent and below", is: 12, found: try context.count(entityName: "Shape"))
-    // A store that nobody has read yet counts itself.
+    // A store that has not been read yet counts records itself.
     let (contents, unread) = (try open.contents(), try bench.reopened(open))
     for entity in unread.concreteEntities {
       let count = try unread.store.engine.count(of: entity)
@@ -153,7 +153,7 @@ extension StoreConformance {
       if capabilities.supports(.relationships) {
         let others = [objects[4], objects[round + 1]].map(\.objectID)
         try objects[round].setPropertyValue(.toOne(others[0]), forKey: "order")
-        // Without an inverse, a store may have room for one owner of each.
+        // Without an inverse, a store may have space for only one owner of each object.
         for object in objects { try object.setPropertyValue(.toMany([]), forKey: "group") }
         try objects[round].setPropertyValue(.toMany(others), forKey: "group")
         try objects[round].setPropertyValue(.toMany(others), forKey: "mates")

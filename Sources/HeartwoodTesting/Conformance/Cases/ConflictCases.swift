@@ -3,7 +3,7 @@ import HeartwoodFoundation
 import HeartwoodStore
 
 extension StoreConformance {
-  /// Nobody's work is overwritten unseen.
+  /// No save overwrites another one unnoticed.
   var conflictCases: [ConformanceCase] {
     [
       makeCase("does not overwrite what somebody else has saved", needs: .place) { try $0.noticesOtherSave() },
@@ -28,7 +28,7 @@ extension StoreConformance {
     try expectSame(try bench.open().contents(), as: expected, "the file that somebody else has saved")
   }
 
-  /// Stores that save piecemeal keep what both have saved, unless it is the same record.
+  /// In incremental stores, both saves are kept, unless they change the same record.
   private func joinsOtherSave(_ bench: Workbench, _ mine: OpenStore, _ theirs: OpenStore) throws {
     try mine.insertRandom(1, seed: 3)
     try expect("the records that two have saved", is: 8, found: try bench.open().contents().count)
@@ -87,7 +87,7 @@ extension StoreConformance {
 // MARK: ConcurrencyCases
 
 extension StoreConformance {
-  /// Many use a store at once, and nothing is lost or seen by halves.
+  /// Many use a store at once, and no change is lost or seen in part.
   var concurrencyCases: [ConformanceCase] {
     [
       makeCase("takes saves of many contexts at once") { try $0.takesConcurrentSaves() },
@@ -151,7 +151,7 @@ extension StoreConformance {
 extension Workbench {
   private static let mostAttempts = 500
 
-  /// Opens the store and saves a record, again and again until nobody else was faster.
+  /// Opens the store and saves a record, and repeats that until no other save came first.
   fileprivate func insertUntilItIsSaved(seed: UInt64) throws {
     for _ in 0..<Self.mostAttempts {
       do {
@@ -167,7 +167,7 @@ extension Workbench {
 // MARK: UniquenessCases
 
 extension StoreConformance {
-  /// Values that must be unique are so on every store.
+  /// Values that must be unique are unique in every store.
   var uniquenessCases: [ConformanceCase] {
     [makeCase("keeps values that must be unique apart") { try $0.keepsUniqueValuesApart() }]
   }
@@ -182,7 +182,7 @@ extension StoreConformance {
   private func keepsApart(_ values: [PropertyValue], of type: AttributeType) throws {
     let bench = try Workbench(self, model: try ModelMaker.model(uniqueAttribute: type))
     let open = try bench.open()
-    // Those without a value do not collide.
+    // Null values do not conflict.
     try open.insertUnique([.null, .null, values[0], values[1]])
     try expectError(.constraintConflict, when: "two records of one save have the same \(type)") {
       try open.insertUnique([values[2], values[2]])
@@ -203,7 +203,7 @@ extension StoreConformance {
     try expect("the records", is: 5, found: try bench.reopened(reopened).contents().count)
   }
 
-  /// Three values of a type; none of those that have no three.
+  /// Returns three values of a type, or none if it does not have three.
   private static func differingValues(of type: AttributeType) -> [PropertyValue] {
     switch type {
     case .string: ["", "a", "A"].map { .string($0) }

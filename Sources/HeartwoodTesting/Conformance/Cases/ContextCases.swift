@@ -2,7 +2,7 @@ import Heartwood
 import HeartwoodStore
 
 extension StoreConformance {
-  /// Contexts over other contexts, and at versions of the records, work on any store.
+  /// Child contexts and pinned contexts work on any store.
   var contextCases: [ConformanceCase] {
     [
       makeCase("takes what a child context saves by way of its parent") { try $0.takesWhatChildrenSave() },
@@ -40,7 +40,7 @@ extension StoreConformance {
       objects.append(try context.insert(entityName: ModelMaker.entity))
       try open.setRandomAttributes(of: objects[objects.count - 1], &generator)
     }
-    // The last one is given its id before the others.
+    // The last object gets its id first.
     for object in objects.reversed() { try context.obtainPermanentIDs(for: [object]) }
     let ids = objects.map(\.objectID.reference)
     try context.save()
@@ -70,7 +70,7 @@ extension StoreConformance {
 }
 
 extension OpenStore {
-  /// The values of all attributes that `context` sees, by the names of the records.
+  /// Returns the values of all attributes in `context`, by the names of the records.
   func allValues(in context: ManagedObjectContext) throws -> [String: [PropertyValue]] {
     var values: [String: [PropertyValue]] = [:]
     for entity in concreteEntities {
@@ -85,7 +85,7 @@ extension OpenStore {
 // MARK: EditingCases
 
 extension StoreConformance {
-  /// What is inserted, changed and deleted is so for whoever opens the store next.
+  /// Inserted, changed and deleted records are so when the store is opened again.
   var editingCases: [ConformanceCase] {
     [
       makeCase("keeps insertions, changes and deletions") { try $0.keepsEdits() },
@@ -145,14 +145,15 @@ extension StoreConformance {
 }
 
 extension OpenStore {
-  /// Deletes the second record of each entity and gives all others new values, the same for the same seed.
+  /// Deletes the second record of each entity and gives all others new values. The values are the same for the same
+  /// seed.
   func editRecords(seed: UInt64) throws {
     let context = makeContext()
     try editRecords(in: context, seed: seed)
     try context.save()
   }
 
-  /// The changes of ``editRecords(seed:)``, not saved yet.
+  /// Makes the changes of ``editRecords(seed:)`` without saving them.
   func editRecords(in context: ManagedObjectContext, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for entity in concreteEntities {

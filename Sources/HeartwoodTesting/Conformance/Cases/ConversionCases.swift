@@ -3,7 +3,7 @@ import HeartwoodFoundation
 import HeartwoodStore
 
 extension StoreConformance {
-  /// What a store keeps can be kept by every other type that can hold the same model.
+  /// A store can be converted to every other type that can hold the same model.
   var conversionCases: [ConformanceCase] {
     StoreRegistry.default.typeDescriptions.filter { $0.type != type }.map { other in
       makeCase("is converted to \(other.type) and back") { try $0.converts(to: other) }
@@ -25,7 +25,7 @@ extension StoreConformance {
     try source.insertRandom(4, seed: 1)
     for seed in UInt64(2)...3 { try source.editRecords(seed: seed) }
     let open = try bench.convert(source)
-    // Asked for its contents, the store would read them from its file.
+    // `contents()` would read the records from the file.
     let written = try open.store.entities.map { try open.store.engine.knownTable(of: $0).table }
     let found = try bench.reopened(open).contents()
     var expected = found
@@ -37,10 +37,10 @@ extension StoreConformance {
     let model = try ModelMaker(capabilities, and: other.capabilities).richest()
     let bench = try Workbench(self, model: model)
     var source = try bench.openInMemory()
-    // What the other type refuses is not known here.
+    // The values that the other type refuses are not known here.
     source.refuses = { value, type in self.refuses(value, type) || !NearDates.contain(value) }
     let kinds = capabilities.referenceKinds.filter(other.capabilities.referenceKinds.contains)
-    // Behind the greatest number there is none for new records.
+    // After the greatest number, there is none left for new records.
     let names = kinds.flatMap { ReferenceNames.samples(of: $0).prefix(3) }.filter { $0 != .integer(.max - 1) }
     try source.insert(names, seed: 1)
     try source.insertRandom(20, seed: 2)
@@ -59,8 +59,8 @@ extension StoreConformance {
     )
   }
 
-  /// Fails unless two stores keep the same, where one was converted to this type. One that is saved piecemeal may give records other
-  /// references than those that it cannot have, and an order by what they are.
+  /// Fails unless the store has the same contents as the one that was converted to this type. An incremental store may
+  /// assign other references if it cannot have the same ones, and may order records by their references.
   func expectConverted(_ found: StoreContents, as expected: StoreContents, _ what: String) throws {
     guard reachesFilesItself else { return try expectSame(found, as: expected, what) }
     let kinds = Set(expected.nodes.map(\.reference.kind))
@@ -74,7 +74,7 @@ extension StoreConformance {
     try expectSameRecords(found, as: expected, what)
   }
 
-  /// The store as it is found in the file of another type.
+  /// Converts the store to another type, and opens the new file.
   private func convert(_ open: OpenStore, to other: StoreTypeDescription, _ bench: Workbench) throws -> OpenStore {
     let url = bench.url("other", type: other)
     let store = try open.coordinator.convert(open.store, to: url, type: other.type)
@@ -91,7 +91,7 @@ extension StoreConformance {
     let before = try bench.bytes()
     try bench.convert(open, to: "copy")
     try expectSame(try bench.open("copy").contents(), as: expected, "the copy")
-    // A store that is closed may bring into its file what was beside it.
+    // Closing an incremental store may change its file.
     if capabilities.kind == .atomic {
       try expect(try bench.bytes() == before, "expected the file that was copied to stay as it was")
     }
@@ -112,13 +112,13 @@ extension StoreConformance {
 }
 
 extension StoreContents {
-  /// The same records under the references that those of another store have, which are in the same order.
+  /// Returns the same records with the references of another store, which has them in the same order.
   fileprivate func named(as other: StoreContents) throws -> StoreContents {
     try renamed { _, entity in
       var references = other.nodes(of: entity).map(\.reference).makeIterator()
       let table = table(of: entity)
       return table.groups.flatMap { group in
-        // What stands in the rows of deleted records is nobody's reference.
+        // The references in the rows of deleted records are not used.
         (0..<group.rowCount).map { group.isLive($0) ? references.next() ?? .integer(0) : .integer(0) }
       }
     }

@@ -2,7 +2,8 @@ import Heartwood
 import HeartwoodStore
 
 extension StoreConformance {
-  /// A damaged file is an error that says where, or loads as something that can be read: it never traps and never hangs.
+  /// A damaged file causes an error that names the file, or loads with contents that can be read. It never traps or
+  /// hangs.
   var damageCases: [ConformanceCase] {
     [
       makeCase("takes files that were cut short", needs: .file) { try $0.takesTruncations() },
@@ -11,11 +12,11 @@ extension StoreConformance {
     ]
   }
 
-  /// In how many places a file is cut short at most. A store that reaches its files itself may wait before it calls one cut short: somebody may be
-  /// writing it.
+  /// The maximum number of lengths to which a file is cut. A store that opens its files itself may wait before it
+  /// refuses a short file, because another process may be writing it.
   private var mostCuts: Int { reachesFilesItself ? 60 : 600 }
 
-  /// How many files with changed bits are tried; a store that reaches its files itself takes longer to open.
+  /// The number of files with changed bits. A store that opens its files itself takes longer to open them.
   private var flipCount: Int { reachesFilesItself ? 400 : 1_000 }
 
   private func damagedBench() throws -> (Workbench, [UInt8]) {
@@ -27,12 +28,12 @@ extension StoreConformance {
     return (bench, bytes)
   }
 
-  /// Brings all that is in the store into its file, so that its bytes are all of it.
+  /// Writes everything into the store's file, so that its bytes are complete.
   private func checkpoint(_ bench: Workbench) throws {
     try fileFormat?.checkpoint(storeAt: bench.path())
   }
 
-  /// What is in a support folder stays: a damaged file leads there too.
+  /// Removes all files except the support folder, to which a damaged file may refer.
   private func removeFiles(_ bench: Workbench) throws {
     let folder = supportFolder(bench)
     for path in try bench.disk.fileNames().map(bench.disk.path) where path != folder {
@@ -58,7 +59,8 @@ extension StoreConformance {
     var generator = SeededGenerator(seed: seed)
     for trial in 0..<flipCount {
       var damaged = bytes
-      // The first trials go through all bytes, or those at the beginning of a large file; the others change a few anywhere.
+      // The first trials change all bytes, or those at the beginning of a large file; the others change a few bytes
+      // anywhere.
       let isInOrder = trial < bytes.count && (!reachesFilesItself || trial < flipCount / 2)
       let count = isInOrder ? 1 : Int.random(in: 1...4, using: &generator)
       for _ in 0..<count {
@@ -87,7 +89,7 @@ extension StoreConformance {
     try take(bytes + bytes, "that stands there twice", bench)
   }
 
-  /// Fails if a damaged file loads although every damage is detected, or fails with anything but an error that names the file.
+  /// Fails if a damaged file loads although every damage is detected, or if the error does not name the file.
   private func take(_ bytes: [UInt8], _ what: String, _ bench: Workbench) throws {
     let loaded = try outcome(of: bytes, what, bench)
     try expect(
@@ -96,7 +98,7 @@ extension StoreConformance {
     )
   }
 
-  /// What a damaged file loads as, or nil where it is refused.
+  /// Returns the contents of a damaged file; nil if it is refused.
   private func outcome(of bytes: [UInt8], _ what: String, _ bench: Workbench) throws -> StoreContents? {
     try bench.disk.write(bytes, to: bench.fileName())
     defer { try? removeFiles(bench) }
@@ -105,7 +107,7 @@ extension StoreConformance {
       try readAll(contents)
       return contents
     } catch let error as PersistenceError {
-      // What the file leads to may be what is wrong.
+      // The damage may be in a file that this file refers to.
       let path = error.context.path
       let isBeside = supportFolder(bench).map { path?.hasPrefix($0 + "/") ?? false } ?? false
       if !isBeside { try expect("the path that the error about a file \(what) names", is: bench.path(), found: path) }
@@ -116,7 +118,7 @@ extension StoreConformance {
     }
   }
 
-  /// Reads every value, which must not trap whatever the file said.
+  /// Reads every value, which must not trap, whatever is in the file.
   private func readAll(_ contents: StoreContents) throws {
     for entity in contents.entities {
       for node in contents.nodes(of: entity) { _ = (node.reference, node.values) }

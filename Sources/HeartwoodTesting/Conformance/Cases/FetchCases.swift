@@ -3,7 +3,7 @@ import HeartwoodFoundation
 import HeartwoodStore
 
 extension StoreConformance {
-  /// Fetches find on any store what a look at every object finds, whatever has been changed since.
+  /// On any store, and after any changes, a fetch finds the same objects as a check of every object.
   var fetchCases: [ConformanceCase] {
     [1, 2, 3, 4, 9_716_944_305_047_066_482].map { (seed: UInt64) in
       makeCase("finds what a look at every object finds (seed \(seed))") { try $0.examineFetches(seed: seed) }
@@ -18,7 +18,7 @@ extension StoreConformance {
 
   private static let objectCount = 45
   private static let fetchesPerState = 60
-  /// Each opens a store.
+  /// The number of fetches that each open a store.
   private static let unreadFetchCount = 25
 
   private func examineFetches(seed: UInt64) throws {
@@ -38,7 +38,7 @@ extension StoreConformance {
     examination.move(to: open)
     let context = open.makeContext()
     if reachesFilesItself, capabilities.supports(.persistence) {
-      // A copy: what is examined later is the same for all stores.
+      // A copy, so that the fetches below are the same for all stores.
       var unread = examination
       let read = open
       try unread.examineUnread(context, count: Self.unreadFetchCount) { try bench.reopened(read) }
@@ -55,7 +55,7 @@ extension StoreConformance {
 // MARK: By hand
 
 extension StoreConformance {
-  /// Saves a record for each value that the store can hold, and counts what conditions find.
+  /// Saves a record for each value that the store can hold, and counts the records that conditions find.
   ///
   /// - Parameter expected: for each condition, the positions of the values that it finds.
   private func expectCounts(
@@ -101,7 +101,7 @@ extension StoreConformance {
 
   private func findsTexts() throws {
     let texts = ["", "é", "e\u{301}", "É", "Straße", "STRASSE", "ab\"c", "日本語", "😀 smile", "a, b"]
-    // The first has no value.
+    // The first one has no value.
     try expectCounts(
       .string,
       [.null] + texts.map(PropertyValue.string),
@@ -121,7 +121,7 @@ extension StoreConformance {
     let open = try bench.open()
     let context = open.makeContext()
     let records = try (0..<4).map { _ in try context.insert(entityName: ModelMaker.entity) }
-    // 0 leads to 1, 2 and 3; 1 leads to 2.
+    // 0 refers to 1, 2 and 3, and 1 refers to 2.
     try records[0].setValue(Array(records[1...]), forKey: "steps")
     try records[1].setValue([records[2]], forKey: "steps")
     try records[2].setValue(records[0], forKey: "parent")

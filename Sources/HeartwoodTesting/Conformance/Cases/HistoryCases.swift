@@ -2,7 +2,7 @@ import Heartwood
 import HeartwoodStore
 
 extension StoreConformance {
-  /// A store that declares a history keeps it.
+  /// A store that declares a history keeps one.
   var historyCases: [ConformanceCase] {
     [
       makeCase("tells what each save did", needs: .history) { try $0.tellsChanges() },
@@ -97,7 +97,7 @@ extension StoreConformance {
   private func keepsManySaves() throws {
     let bench = try smallBench()
     let open = try bench.open(tracksHistory: true)
-    // More than a page of the history holds.
+    // More than one page of the history can hold.
     for round in 0..<20 { try open.insertRandom(300, seed: UInt64(round)) }
     let expected = try open.history()
     try expect("the number of changes", is: 6000, found: expected.reduce(0) { $0 + $1.changes.count })
@@ -136,7 +136,7 @@ extension StoreConformance {
     try open.saveHistory(seed: 7)
     let (expected, before) = (try open.history(), try bench.bytes())
     let untracked = try bench.open()
-    // A store that is saved piecemeal goes on with its history; one whose file is written anew refuses.
+    // An incremental store continues its history; a store that writes the whole file refuses.
     if capabilities.kind == .incremental {
       try untracked.insertRandom(1, seed: 8)
       let found = try untracked.history()
@@ -178,7 +178,8 @@ extension StoreConformance {
     try expect("the history of what it was converted to", is: expected, found: found)
   }
 
-  /// A store that calls records by names of its own calls those of a history by them, too, the ones that are gone by names that no other has.
+  /// Fails unless the histories are the same in a store that assigns references itself. Each deleted record must have a
+  /// reference that no other record has.
   private func expectSameUnderOtherNames(
     _ found: [HistoryRecord],
     as expected: [HistoryRecord],
@@ -209,7 +210,7 @@ extension StoreConformance {
     let bench = try smallBench()
     let open = try bench.open(tracksHistory: true)
     try open.insertRandom(5, seed: 12)
-    // What a store has not read it may change itself.
+    // A store changes the records itself if the framework has not read them.
     let fresh = capabilities.supports(.persistence) ? try bench.openUnread(tracksHistory: true) : open
     let attribute = try unwrap(
       fresh.concreteEntities.first?.attributes.first { $0.isOptional && !$0.isTransient },
@@ -257,7 +258,7 @@ extension StoreConformance {
 }
 
 extension [ManagedObjectID: ManagedObjectID] {
-  /// The name that a record has; the first one that it gets.
+  /// Returns the name of a record, which is the first one that was set for it.
   fileprivate subscript(id: ManagedObjectID, setTo name: ManagedObjectID) -> ManagedObjectID {
     mutating get {
       if let known = self[id] { return known }

@@ -2,7 +2,7 @@ import Heartwood
 import HeartwoodStore
 
 extension StoreConformance {
-  /// What an incremental store saves is kept as a whole or not at all, wherever it is stopped.
+  /// A save of an incremental store is complete or has no effect, at whatever step it is stopped.
   var interruptionCases: [ConformanceCase] {
     [
       makeCase("keeps nothing of a save that fails, at each step") { try $0.keepsNothingOfFailures() },
@@ -36,9 +36,9 @@ extension StoreConformance {
     let open: OpenStore
     let context: ManagedObjectContext
     let old: StoreContents
-    /// The values that the records have when the edit is saved.
+    /// The values of the records after the edit.
     let values: [String: [PropertyValue]]
-    /// How many steps there were before the save.
+    /// The number of steps before the save.
     let start: Int
 
     init(_ conformance: StoreConformance, _ interruption: StoreInterruption, _ disk: ConformanceDisk) throws {
@@ -80,8 +80,8 @@ extension StoreConformance {
     throw ConformanceFailure("expected a save to take fewer than \(Self.mostSteps) steps")
   }
 
-  /// Has `work` done on a disk again and again, and each time opens what a disk would have kept if the process had ended a step later
-  /// than the time before; the last time it is what is there afterwards.
+  /// Performs `work` again and again, and each time checks a copy of the disk as it would be if the process had ended,
+  /// one step later each time. The last copy is made after the work.
   private func afterEachStep<Prepared>(
     prepare: (Workbench) throws -> Prepared,
     work: (Workbench, Prepared) throws -> Void,

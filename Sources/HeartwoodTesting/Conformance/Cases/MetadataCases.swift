@@ -3,7 +3,7 @@ import HeartwoodFoundation
 import HeartwoodStore
 
 extension StoreConformance {
-  /// Who a store is, read and set with and without opening it.
+  /// The identity and the metadata of a store are read and set, with and without opening it.
   var metadataCases: [ConformanceCase] {
     [
       makeCase("keeps its identifier", needs: .place) { try $0.keepsItsIdentifier() },
@@ -124,7 +124,7 @@ extension StoreConformance {
     try expectSame(try bench.open().contents(), as: expected, "the store with the user's metadata")
   }
 
-  /// Other metadata than a store has, of the kind that is least in the way.
+  /// Returns metadata with a change that affects as little as possible.
   func changed(_ metadata: StoreMetadata) -> StoreMetadata {
     var changed = metadata
     if capabilities.supports(.userMetadata) {
@@ -171,7 +171,7 @@ extension StoreConformance {
     let new = changed(try metadata(bench))
     try set(new, bench)
     if reachesFilesItself {
-      // What is saved piecemeal leaves the rest alone.
+      // A save of an incremental store does not change the rest.
       try mine.insertRandom(1, seed: 2)
       try expect("the metadata that the open store tells", is: new.userInfo, found: mine.store.metadata.userInfo)
     } else {
@@ -192,7 +192,7 @@ extension StoreConformance {
     throw ConformanceFailure("expected the file to name the model that it was written with, found \(what)")
   }
 
-  /// The model that is kept with a store, read without opening it.
+  /// Returns the model that is stored with a store, without opening it.
   func keptModel(_ bench: Workbench) throws -> ManagedObjectModel? {
     let registry = try bench.makeCoordinator().registry
     let storeManager = StoreManager(model: bench.model, registry: registry, fileSystem: bench.fileSystem)

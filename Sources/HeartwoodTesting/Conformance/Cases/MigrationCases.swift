@@ -2,7 +2,8 @@ import Heartwood
 import HeartwoodStore
 
 extension StoreConformance {
-  /// A store comes to another version of its model by what can be inferred, whatever happens on the way.
+  /// A store is migrated to another version of its model with an inferred mapping, also if the migration is
+  /// interrupted.
   var migrationCases: [ConformanceCase] {
     [
       makeCase("is migrated where properties come, go and are renamed", needs: .place, .modelVersion) { conformance in
@@ -44,7 +45,8 @@ extension StoreConformance {
 
   private var attributeTypes: [AttributeType] { AttributeType.allCases.filter(capabilities.attributeTypes.contains) }
 
-  /// The entity and an attribute get other names, an attribute goes, and others come, with and without a default value.
+  /// The entity and an attribute are renamed, an attribute is removed, and others are added, with and without a default
+  /// value.
   func renamingTrial(on disk: ConformanceDisk) throws -> MigrationTrial {
     let models = ModelMaker(capabilities)
     let oldModel = try models.smallest()
@@ -60,14 +62,14 @@ extension StoreConformance {
     }
   }
 
-  /// A value that the store can hold.
+  /// Returns a value that the store can hold.
   private func defaultValue(of type: AttributeType) -> PropertyValue? {
     var generator = SeededGenerator(seed: 9)
     let values = (0..<100).lazy.map { _ in PropertyValue.random(of: type, using: &generator) }
     return values.first { !refuses($0, type) && NearDates.contain($0) }
   }
 
-  /// What attributes of each type become, where the store has both.
+  /// The types to which attributes of each type change, if the store supports both.
   private static let widerTypes: [AttributeType: AttributeType] = [
     .integer16: .integer32, .integer32: .integer64, .integer64: .string, .boolean: .integer16, .float: .double,
     .uuid: .string,
@@ -96,7 +98,7 @@ extension StoreConformance {
     }
   }
 
-  /// Relationships get and lose their order, lead to many instead of one, are renamed, come and go.
+  /// Relationships become ordered or unordered, become to-many, are renamed, added and removed.
   private func relinkingTrial(on disk: ConformanceDisk) throws -> MigrationTrial {
     let oldModel = try ModelMaker(capabilities).leadingToItself()
     let entity = ModelMaker.entity
@@ -166,7 +168,8 @@ extension StoreConformance {
     throw ConformanceFailure("expected a migration to take fewer than \(Self.mostSteps) steps")
   }
 
-  /// Copies the files at each step that a migration has the new store take, as a disk would have them if the process ended there.
+  /// Copies the files at each step in which the migration changes the new store, as they would be on the disk if the
+  /// process ended there.
   private func survivesEndsOfMigration() throws {
     for step in 1...Self.mostSteps {
       let (trial, copy) = (try renamingTrial(on: try makeFolder()), try makeFolder())

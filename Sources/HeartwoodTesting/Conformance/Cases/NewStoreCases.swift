@@ -2,7 +2,7 @@ import Heartwood
 import HeartwoodFoundation
 
 extension StoreConformance {
-  /// Where there is no file, or one without a byte, there is a new store.
+  /// If there is no file, or an empty one, a new store is created.
   var newStoreCases: [ConformanceCase] {
     [
       makeCase("begins without records") { try $0.beginsEmpty() },
@@ -87,7 +87,7 @@ extension StoreConformance {
 // MARK: RegistrationCases
 
 extension StoreConformance {
-  /// A store is known by its type string and its files by their names.
+  /// A store is identified by its type, and its files by their names.
   var registrationCases: [ConformanceCase] {
     [
       makeCase("is registered once by its type") { try $0.registersOnce() },

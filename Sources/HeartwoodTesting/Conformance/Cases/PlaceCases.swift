@@ -3,7 +3,7 @@ import HeartwoodFoundation
 import HeartwoodStore
 
 extension StoreConformance {
-  /// A file that is moved, replaced or removed while its store is open.
+  /// A file is moved, replaced or removed while its store is open.
   var placeCases: [ConformanceCase] {
     [
       makeCase("tells what has become of its file", needs: .file) { conformance in
@@ -24,7 +24,7 @@ extension StoreConformance {
     try expect("the state after a save", is: .unchanged, found: try open.store.fileState())
     let other = try bench.open()
     try other.insertRandom(1, seed: 2)
-    // What is saved piecemeal is the same file still.
+    // An incremental store still has the same file.
     try expect(
       "the state after somebody else's save",
       is: reachesFilesItself ? .unchanged : .changed,
@@ -41,7 +41,7 @@ extension StoreConformance {
     let open = try bench.open()
     let (old, new) = (bench.path(), bench.path("moved"))
     try disk.fileSystem.moveFile(atPath: old, toPath: new, exclusively: false)
-    // A store that opens its file itself holds it, and nobody else can tell where it is now.
+    // A store that opens its file itself keeps it open, and the framework cannot find out where it is now.
     try expect(
       "the state of a file that was moved",
       is: reachesFilesItself ? .removed : .moved(path: new),
@@ -71,7 +71,7 @@ extension StoreConformance {
 // MARK: ReadOnlyCases
 
 extension StoreConformance {
-  /// A store that is opened for reading only is read and never written.
+  /// A store that is opened read-only can be read and is never written.
   var readOnlyCases: [ConformanceCase] {
     [
       makeCase("is read and not written when it is read-only", needs: .place) { try $0.isNotWritten() },

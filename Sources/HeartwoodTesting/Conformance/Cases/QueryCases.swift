@@ -2,7 +2,7 @@ import Heartwood
 import HeartwoodStore
 
 extension StoreConformance {
-  /// What is asked for is found, on any store: the same as by looking at every record.
+  /// On any store, a fetch finds the same records as a check of every record.
   var queryCases: [ConformanceCase] {
     AttributeType.allCases.map { type in
       makeCase("finds records by predicates on \(type.rawValue)", needs: .attributes(type)) {
@@ -128,7 +128,7 @@ extension StoreConformance {
     try expectPartsOfUnread(bench, open, records)
   }
 
-  /// Asks stores that have just been opened for parts of what is sorted and of what is not: there it is the store itself that searches.
+  /// Fetches parts of sorted and unsorted results from newly opened stores, so that the store itself searches.
   private func expectPartsOfUnread(_ bench: Workbench, _ open: OpenStore, _ records: [AtomicStoreCacheNode]) throws {
     let name = try unwrap(orderedNames.first, "a type whose values have an order")
     let sorted = PlainOrder.sorted(records, by: [(true, { $0[name] })])
@@ -179,7 +179,7 @@ extension StoreConformance {
         offset: offset,
         limit: limit
       )
-      // Which of those comes first that the order leaves alike is not said.
+      // The order of records with equal keys is not defined.
       let expected = sorted.dropFirst(offset).prefix(limit ?? .max).map { values[$0] ?? .null }
       let found = try context.fetch(request)
       let what = "\(limit.map { "\($0)" } ?? "all") objects from \(offset) on"
@@ -197,13 +197,13 @@ extension FetchComparison.Comparator {
 }
 
 extension OpenStore {
-  /// The records of the first entity, in order.
+  /// Returns the records of the first entity, in order.
   func records() throws -> [AtomicStoreCacheNode] {
     let contents = try contents()
     return Array(contents.nodes(of: try unwrap(concreteEntities.first, "an entity")))
   }
 
-  /// Fails unless a fetch finds those of `records` for which the condition holds, in their order.
+  /// Fails unless a fetch finds those of `records` that meet the condition, in their order.
   func expectFinds(
     _ predicate: FetchPredicate,
     _ what: String,
@@ -218,22 +218,22 @@ extension OpenStore {
     try expect("their number", is: expected.count, found: try context.count(for: request))
   }
 
-  /// What a fetch finds that says no order, so that it can be compared: a store that reads records as they are needed has them in the order of their
-  /// numbers, and in none if they are called otherwise.
+  /// Returns references in a defined order, so that the results of an unsorted fetch can be compared. An incremental
+  /// store returns records in the order of their numbers, or in no order if their references are not numbers.
   private func inOrder(_ references: [ReferenceID]) -> [ReferenceID] {
     let isOfNumbers = references.allSatisfy { $0.kind == .integer }
     return isOfNumbers || !store.engine.readsAsNeeded ? references : references.sorted { $0.text < $1.text }
   }
 
-  // MARK: Values that are met more than once
+  // MARK: Repeated values
 
-  /// A few values of a type that the store can hold, and none.
+  /// Returns a few values of a type that the store can hold, and null.
   func pool(of type: AttributeType, seed: UInt64) throws -> [PropertyValue] {
     var generator = SeededGenerator(seed: seed)
     return [.null] + (0..<6).map { _ in randomValue(of: type, &generator) }.filter { !$0.isNull }
   }
 
-  /// Gives every attribute a value that others have too.
+  /// Gives every attribute a value that other objects have too.
   func setFromPool(_ object: ManagedObject, seed: UInt64, _ generator: inout SeededGenerator) throws {
     for attribute in object.entity.attributes {
       let value = try pool(of: attribute.type, seed: seed).randomElement(using: &generator) ?? .null
@@ -241,7 +241,7 @@ extension OpenStore {
     }
   }
 
-  /// Saves records of the first entity whose values are met more than once.
+  /// Saves records of the first entity with values that several of them have.
   func insertFromPool(_ count: Int, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let context = makeContext()
@@ -252,7 +252,7 @@ extension OpenStore {
     try context.save()
   }
 
-  /// A random condition on the attributes of the first entity, as a predicate and in plain words.
+  /// Returns a random condition on the attributes of the first entity, as a predicate and as a function.
   func randomCondition(
     depth: Int,
     _ generator: inout SeededGenerator
@@ -291,7 +291,7 @@ extension OpenStore {
 // MARK: OrderCases
 
 extension StoreConformance {
-  /// Records stay in the order in which they were saved, new ones last.
+  /// Records keep the order in which they were saved, with new records last.
   var orderCases: [ConformanceCase] {
     [
       makeCase("keeps the order of its records") { try $0.keepsOrder() },

@@ -2,7 +2,7 @@ import Heartwood
 import HeartwoodStore
 
 extension StoreConformance {
-  /// Random work on a graph, saved and reopened now and then.
+  /// Random changes to a graph, with saves and reopened stores in between.
   var randomGraphCases: [ConformanceCase] {
     (UInt64(1)...8).map { seed in
       makeCase("keeps a random graph (seed \(seed))") { try $0.keepsRandomGraph(seed: seed) }
@@ -30,7 +30,7 @@ extension StoreConformance {
 }
 
 extension OpenStore {
-  /// Inserts, changes, links or deletes an object.
+  /// Inserts, changes, relates or deletes an object.
   func takeRandomStep(in context: ManagedObjectContext, _ generator: inout SeededGenerator) throws {
     let objects = try allObjects(in: context)
     switch Int.random(in: 0..<10, using: &generator) {
@@ -64,7 +64,7 @@ extension OpenStore {
 }
 
 extension ManagedObject {
-  /// Lets a random relationship lead to some of `objects`, or nowhere.
+  /// Sets a random relationship to some of `objects`, or to none.
   func linkRandomly(among objects: [ManagedObject], _ generator: inout SeededGenerator) throws {
     guard let relationship = entity.relationships.randomElement(using: &generator) else { return }
     let candidates = objects.filter { $0.isOf(relationship.destinationEntityName) }
@@ -86,7 +86,7 @@ extension ManagedObject {
 // MARK: PiecemealCases
 
 extension StoreConformance {
-  /// What is read and saved piecemeal is what is there, and what others make of it.
+  /// Records that are read and saved individually are complete, also if others change the store.
   var piecemealCases: [ConformanceCase] {
     if !reachesFilesItself { return [] }
     return [
@@ -100,7 +100,7 @@ extension StoreConformance {
     ]
   }
 
-  /// One kind of change at a time: a change mark may miss one of them.
+  /// Makes one kind of change at a time, because a store's change mark may miss a kind.
   private func seesWhatOthersSave() throws {
     let bench = try smallBench()
     let (mine, theirs) = (try bench.open(), try bench.open())
@@ -183,7 +183,7 @@ extension StoreConformance {
     let open = try bench.open()
     try open.insertRandom(700, seed: 1)
     let context = open.makeContext()
-    // Less than half of them: of more, all are read.
+    // Less than half of the records: if more are needed, all are read.
     let objects = try Array(context.fetch(entityName: ModelMaker.entity).prefix(300))
     let values = try objects.map(Self.values)
     for _ in 1...2 {
@@ -221,7 +221,7 @@ extension StoreConformance {
     try open.insertRandom(600, seed: 1)
     let expected = try open.contents()
     let entity = try unwrap(open.concreteEntities.first, "an entity")
-    // Half of them: where it is more, all are read.
+    // Half of the records: if more are needed, all are read.
     let references = expected.nodes(of: entity).map(\.reference).enumerated().filter { $0.offset % 2 == 0 }
       .map(\.element)
     let unread = try bench.reopened(open)
@@ -229,7 +229,7 @@ extension StoreConformance {
     for reference in references {
       _ = try unwrap(try table.row(of: reference), "the record \(reference.text) among \(references.count)")
     }
-    // What was read by then may come first.
+    // Records that have been read already may come first.
     try expectSameRecords(
       try unread.contents(),
       as: expected,

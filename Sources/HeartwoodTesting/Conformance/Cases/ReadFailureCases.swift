@@ -2,7 +2,7 @@ import Heartwood
 import HeartwoodStore
 
 extension StoreConformance {
-  /// What cannot be read is said, or makes no difference, wherever it is read.
+  /// A read that fails is reported, or makes no difference.
   var readFailureCases: [ConformanceCase] {
     guard reachesFilesItself else {
       return [makeCase("says what of its file cannot be read", needs: .file) { try $0.saysWhatOfFileCannotBeRead() }]
@@ -27,23 +27,23 @@ extension StoreConformance {
 
   // MARK: Incremental stores
 
-  /// What has come of a scenario.
+  /// The result of a scenario.
   private struct Outcome {
-    /// What was found; nil if an error was thrown.
+    /// The results; nil if an error was thrown.
     let found: [String]?
-    /// Whether something that could not be read is among what contexts have noted.
+    /// Whether contexts have noted a read that failed.
     let isNoted: Bool
-    /// What the store has afterwards.
+    /// The contents of the store afterwards.
     let contents: [String]
-    /// What the store may have if not all could be done.
+    /// The contents that the store may have if something has failed.
     let states: [[String]]
-    /// How many reads there were.
+    /// The number of reads.
     let readCount: Int
-    /// What has failed, in words.
+    /// The read that failed, in words.
     let failure: String
   }
 
-  /// Plays a scenario again and again, and lets each of its reads fail, once or for good.
+  /// Plays a scenario repeatedly, and makes each of its reads fail, once or from then on.
   private func saysWhatCannotBeRead(_ scenario: ReadingScenario) throws {
     let master = try Workbench(self, model: try ReadingModel.model(), disk: try makeFolder())
     let open = try master.open()
@@ -79,7 +79,7 @@ extension StoreConformance {
     let (isNoted, count) = (!trial.readFailures.isEmpty, faults.count)
     var failure = faults.lastFailure?.rawValue ?? "none"
     if case .failure(let error) = result {
-      // What is missing without an error is no error of a store.
+      // Missing results without an error are a failure of the store.
       if error is ConformanceFailure {
         throw ConformanceFailure(
           "\(error) when a read fails (\(reads.lowerBound)): \(failure), noted \(trial.readFailures)"
@@ -144,7 +144,7 @@ extension StoreConformance {
 
   // MARK: Atomic stores
 
-  /// All is read when the file is opened, or is mapped then.
+  /// The whole file is read or mapped when the store is opened.
   private func saysWhatOfFileCannotBeRead() throws {
     let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
     let first = try bench.open(tracksHistory: capabilities.supports(.history))

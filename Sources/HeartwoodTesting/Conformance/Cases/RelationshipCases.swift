@@ -3,7 +3,7 @@ import HeartwoodFoundation
 import HeartwoodStore
 
 extension StoreConformance {
-  /// Objects lead to each other as they did.
+  /// Objects keep their relationships.
   var relationshipCases: [ConformanceCase] {
     [
       makeCase("keeps to-one relationships", needs: .relationships) { conformance in
@@ -58,7 +58,7 @@ extension StoreConformance {
     ]
   }
 
-  /// Saves five objects that `link` has joined, and looks at them with `check` after reopening.
+  /// Saves five objects that `link` has related, and checks them with `check` after reopening the store.
   private func keepsLinks(
     _ link: ([ManagedObject]) throws -> Void,
     check: ([ManagedObject]) throws -> Void
@@ -118,7 +118,7 @@ extension StoreConformance {
 }
 
 extension ManagedObject {
-  /// Lets a relationship lead to `objects`.
+  /// Sets a relationship to `objects`.
   fileprivate func link(_ name: String, to objects: ManagedObject...) throws {
     let ids = objects.map(\.objectID)
     let isToMany = entity.property(named: name)?.relationship?.isToMany == true
@@ -140,7 +140,7 @@ extension ManagedObject {
 // MARK: ReferenceCases
 
 extension StoreConformance {
-  /// What records are called stays the same.
+  /// Records keep their references.
   var referenceCases: [ConformanceCase] {
     StoreCapabilities.ReferenceKind.allCases.map { kind in
       makeCase("keeps references of kind \(kind.rawValue)", needs: .references(kind)) {

@@ -1,6 +1,7 @@
 import Heartwood
 
-/// Makes random conditions and orders for the objects of an entity, with values of few that are possible, so that they meet.
+/// Makes random conditions and sorts for the objects of an entity, with few different values, so that some objects meet
+/// the conditions.
 struct ConditionMaker {
   private let model: ManagedObjectModel
   private let entity: EntityDescription
@@ -8,9 +9,11 @@ struct ConditionMaker {
   private let ids: [ManagedObjectID]
   var generator: SeededGenerator
 
+  /// Creates a generator.
+  ///
   /// - Parameters:
-  ///   - pools: the values that attributes have.
-  ///   - ids: the objects that there are.
+  ///   - pools: the values of the attributes, by type.
+  ///   - ids: the ids of the objects.
   init(
     _ model: ManagedObjectModel,
     _ entity: EntityDescription,
@@ -56,7 +59,7 @@ struct ConditionMaker {
 // MARK: Attributes
 
 extension ConditionMaker {
-  /// The attributes of the entity, and those of the objects that its to-one relationships lead to.
+  /// The attributes of the entity, and those of the objects in its to-one relationships.
   private var attributePaths: [(path: [String], type: AttributeType)] {
     let own = entity.attributes.filter { !$0.isTransient }.map { ([$0.name], $0.type) }
     let related = entity.relationships.filter { !$0.isToMany }.flatMap { relationship in
@@ -135,10 +138,10 @@ extension ConditionMaker {
 
 // MARK: PlainCondition
 
-/// A condition of a fetch that is tested in the plainest way: object by object, with the object's own values. It is what columns, indexes
-/// and change overlays are held against, so it is written for being read.
+/// A condition of a fetch that is tested as simply as possible: object by object, with the values of the object. The
+/// results of columns, indexes and overlays are compared with it, so it is written to be read.
 indirect enum PlainCondition {
-  /// How many of the objects that a relationship leads to have to pass.
+  /// How many of the related objects must meet a condition.
   enum Quantifier: CaseIterable {
     case any, all, none
   }
@@ -146,24 +149,24 @@ indirect enum PlainCondition {
   case not(PlainCondition)
   case and([PlainCondition])
   case or([PlainCondition])
-  /// A value at a key path, which may lead through to-one relationships, against a constant.
+  /// A comparison of a value at a key path, which may pass through to-one relationships, with a constant.
   case compares([String], FetchComparison.Comparator, PropertyValue)
   case isOneOf([String], [PropertyValue])
   case isBetween([String], PropertyValue, PropertyValue)
-  /// A part of a string. Large and small letters are told apart, unless the constant has ASCII only.
+  /// A search for a part of a string. It is case-sensitive, unless the constant contains only ASCII.
   case hasText([String], FetchComparison.Comparator, String, ignoresCase: Bool)
-  /// A to-one relationship against an object, or against nothing.
+  /// A comparison of a to-one relationship with an object or with nil.
   case leads([String], to: ManagedObjectID?)
-  /// The values that the objects of a to-many relationship have, against a constant.
+  /// A comparison of the values of the objects in a to-many relationship with a constant.
   case each(Quantifier, relationship: String, key: String, FetchComparison.Comparator, PropertyValue)
-  /// How many objects a to-many relationship leads to.
+  /// A comparison of the number of objects in a to-many relationship with a constant.
   case count(relationship: String, FetchComparison.Comparator, Int)
 }
 
 // MARK: As a predicate
 
 extension PlainCondition {
-  /// The same as the library's predicate.
+  /// The same condition as a predicate of the framework.
   var predicate: FetchPredicate {
     switch self {
     case .not(let condition): .not(condition.predicate)
@@ -201,7 +204,7 @@ extension PlainCondition {
     }
   }
 
-  /// The conditions that this one is made of.
+  /// The conditions that are combined in this one.
   var parts: [PlainCondition] {
     switch self {
     case .not(let condition): [condition]
@@ -214,7 +217,7 @@ extension PlainCondition {
 // MARK: Testing
 
 extension PlainCondition {
-  /// Whether an object meets the condition.
+  /// Returns whether an object meets the condition.
   func holds(_ object: ManagedObject) throws -> Bool {
     switch self {
     case .not(let condition): return try !condition.holds(object)
@@ -249,7 +252,7 @@ extension PlainCondition {
 }
 
 extension ManagedObject {
-  /// The value at a key path; nothing where a relationship on the way leads nowhere.
+  /// Returns the value at a key path; null if a relationship on the path is empty.
   func plainValue(_ path: [String]) throws -> PropertyValue {
     guard let first = path.first else { return .null }
     let value = try propertyValue(forKey: first)
@@ -260,7 +263,7 @@ extension ManagedObject {
     return try next.plainValue(Array(path.dropFirst()))
   }
 
-  /// The objects of a to-many relationship that are still there.
+  /// Returns the objects of a to-many relationship that are not deleted.
   func plainObjects(_ relationship: String) throws -> [ManagedObject] {
     guard case .toMany(let ids) = try propertyValue(forKey: relationship) else { return [] }
     return ids.compactMap { try? managedObjectContext?.existingObject(with: $0) }.filter { !$0.isDeleted }

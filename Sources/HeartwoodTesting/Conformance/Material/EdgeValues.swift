@@ -1,7 +1,7 @@
 import Heartwood
 import HeartwoodFoundation
 
-/// Values at the edges of each attribute type, and those that careless code takes for something else.
+/// Values at the limits of each attribute type, and values that careless code mistakes for others.
 enum EdgeValues {
   static func values(of type: AttributeType) -> [PropertyValue] {
     switch type {
@@ -74,7 +74,8 @@ enum EdgeValues {
 // MARK: Text
 
 extension EdgeValues {
-  /// Strings that mean something in some format: separators, quotes, line ends, marks, words for nothing.
+  /// Strings with a special meaning in some format: separators, quotation marks, line endings, byte order marks, words
+  /// for null.
   static let strings = [
     "", " ", "  around  ", "\t", "a", ",", ";", "a,b", "\"", "\"\"", "a \"b\" c", "'", "''", "\\", "\\n", "\\\"", "#",
     "#a",
@@ -100,7 +101,7 @@ enum NearDates {
     return range.contains(date.timeIntervalSinceReferenceDate)
   }
 
-  /// A date with a fraction of a second.
+  /// Returns a date with a fraction of a second.
   static func random(_ generator: inout SeededGenerator) -> PropertyValue {
     .date(Date(timeIntervalSinceReferenceDate: .random(in: range, using: &generator)))
   }
@@ -108,7 +109,7 @@ enum NearDates {
 
 // MARK: ReferenceNames
 
-/// What records may be called, in an order that no sorting would give.
+/// References of records, in an order that no sort would give.
 enum ReferenceNames {
   static func samples(of kind: StoreCapabilities.ReferenceKind) -> [ReferenceID] {
     switch kind {
@@ -118,7 +119,7 @@ enum ReferenceNames {
     }
   }
 
-  /// Strings that look like names of other kinds, and all that mean something in some format.
+  /// Strings that look like other kinds of references, and strings with a special meaning in some format.
   private static let words = lookalikes + EdgeValues.strings.filter { !$0.isEmpty && !lookalikes.contains($0) }
 
   private static let lookalikes = [

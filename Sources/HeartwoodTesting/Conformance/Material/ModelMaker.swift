@@ -1,17 +1,17 @@
 import Heartwood
 
-/// Makes the models that a store can hold, or those that it cannot, from what it has declared.
+/// Makes models that a store can hold, or that it cannot hold, from its declared capabilities.
 struct ModelMaker {
-  /// The name of the attribute of models that have one.
+  /// The name of the attribute, in models with a single one.
   static let value = "value"
-  /// The name of the entity of models that have one.
+  /// The name of the entity, in models with a single one.
   static let entity = "Record"
 
   private let attributeTypes: Set<AttributeType>
   private let supportsRelationships: Bool
   private let maximumEntityCount: Int?
 
-  /// - Parameter others: further types that have to hold the models too.
+  /// - Parameter others: the capabilities of further types that also have to hold the models.
   init(_ capabilities: StoreCapabilities, and others: StoreCapabilities...) {
     let all = [capabilities] + others
     attributeTypes = others.reduce(capabilities.attributeTypes) { $0.intersection($1.attributeTypes) }
@@ -19,20 +19,20 @@ struct ModelMaker {
     maximumEntityCount = all.compactMap(\.maximumEntityCount).min()
   }
 
-  /// An entity with one attribute.
+  /// Returns a model with an entity that has one attribute.
   static func model(attribute type: AttributeType) throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [.entity(entity, .attribute(value, type, optional: true))])
   }
 
-  /// An entity with one attribute whose values must be unique.
+  /// Returns a model with an entity that has one attribute, whose values must be unique.
   static func model(uniqueAttribute type: AttributeType) throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [.entity(entity, unique: [[value]], .attribute(value, type, optional: true))])
   }
 
-  /// An entity with an attribute of every type that can be held.
+  /// Returns a model with an entity that has an attribute of each supported type.
   func smallest() throws -> ManagedObjectModel { try withEntities(1) }
 
-  /// Entities with attributes only.
+  /// Returns a model with entities that have only attributes.
   func withEntities(_ count: Int) throws -> ManagedObjectModel {
     try ManagedObjectModel(
       entities: (0..<count).map { index in
@@ -41,13 +41,13 @@ struct ModelMaker {
     )
   }
 
-  /// An entity of the same name whose attributes differ, as another version of the model has it.
+  /// Returns another version of the model, with an entity of the same name and other attributes.
   func changed() throws -> ManagedObjectModel {
     let definition = EntityDefinition(name: Self.entity, properties: attributes, versionHashModifier: "changed")
     return try ManagedObjectModel(entities: [definition])
   }
 
-  /// An entity with attributes that histories preserve, and one that they do not.
+  /// Returns a model with an entity that has attributes that histories preserve, and one that they do not.
   func withPreservedAttributes() throws -> ManagedObjectModel {
     var properties = attributes.map { $0.preserved() }
     if let type = AttributeType.allCases.first(where: attributeTypes.contains) {
@@ -56,8 +56,9 @@ struct ModelMaker {
     return try ManagedObjectModel(entities: [EntityDefinition(name: Self.entity, properties: properties)])
   }
 
-  /// An entity whose properties are called as stores call their own things, or in other scripts; one of them is kept by nobody. Where there may
-  /// be relationships, two have no inverse, and one is its own.
+  /// Returns a model with an entity whose properties have names that stores use internally, or names in other scripts.
+  /// One property is transient. If the store supports relationships, two of them have no inverse, and one is its own
+  /// inverse.
   func withAwkwardProperties() throws -> ManagedObjectModel {
     let types = AttributeType.allCases.filter(attributeTypes.contains)
     let names = ["id", "entity", "reference", "version", "select", "größe", "名前"]
@@ -77,7 +78,7 @@ struct ModelMaker {
     return try ManagedObjectModel(entities: [EntityDefinition(name: Self.entity, properties: properties)])
   }
 
-  /// An entity that leads to itself, for stores that have no relationships.
+  /// Returns a model with an entity that refers to itself, for stores that do not support relationships.
   func withForbiddenRelationship() throws -> ManagedObjectModel {
     let properties = attributes + [.toOne("next", Self.entity, inverse: nil)]
     return try ManagedObjectModel(entities: [EntityDefinition(name: Self.entity, properties: properties)])
@@ -91,10 +92,10 @@ struct ModelMaker {
 // MARK: Graphs
 
 extension ModelMaker {
-  /// How many entities ``severalEntities()`` has, abstract ones not counted.
+  /// The number of entities in ``severalEntities()`` that are not abstract.
   static let severalEntityCount = 3
 
-  /// The richest model that can be held.
+  /// Returns the model with the most features that the store supports.
   func richest() throws -> ManagedObjectModel {
     guard supportsRelationships else {
       return try withEntities(min(maximumEntityCount ?? Self.severalEntityCount, Self.severalEntityCount))
@@ -102,7 +103,8 @@ extension ModelMaker {
     return Self.severalEntityCount <= maximumEntityCount ?? .max ? try severalEntities() : try leadingToItself()
   }
 
-  /// One entity whose relationships lead to itself: a tree, ordered and unordered to-many on both ends, and pairs.
+  /// Returns a model with an entity whose relationships refer to itself: a tree, to-many relationships on both ends,
+  /// ordered and unordered, and pairs.
   func leadingToItself() throws -> ManagedObjectModel {
     let links: [PropertyDescription] = [
       .toOne("parent", Self.entity, inverse: "children"),
@@ -117,8 +119,8 @@ extension ModelMaker {
     )
   }
 
-  /// Entities that inherit and lead to each other: an abstract parent, a subentity of a subentity, and relationships that lead to
-  /// objects of several entities.
+  /// Returns a model with entities that inherit from and refer to each other: an abstract parent, a subentity of a
+  /// subentity, and relationships to objects of several entities.
   func severalEntities() throws -> ManagedObjectModel {
     let thing: [PropertyDescription] = [.toMany("admirers", "Person", inverse: "favourites")]
     let person: [PropertyDescription] = [

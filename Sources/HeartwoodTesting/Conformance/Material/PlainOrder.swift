@@ -1,14 +1,14 @@
 import Heartwood
 import HeartwoodFoundation
 
-/// How values of one type compare in predicates and in sorts, in the plainest way.
+/// Compares values of one type as predicates and sorts do, as simply as possible.
 enum PlainOrder {
-  /// The types whose values have an order in every store.
+  /// The types whose values are ordered in every store.
   static let orderedTypes: Set<AttributeType> = [
     .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .date,
   ]
 
-  /// Whether both are nothing, both no number, or the same value.
+  /// Returns whether both values are null, both are NaN, or both are the same value.
   static func areEqual(_ left: PropertyValue, _ right: PropertyValue) -> Bool {
     if isNaN(left) || isNaN(right) { return isNaN(left) && isNaN(right) }
     if case .string(let a) = left, case .string(let b) = right {
@@ -17,7 +17,7 @@ enum PlainOrder {
     return left == right
   }
 
-  /// Whether the left value comes before the right one; nil where they have no order, as nothing and what is no number have none.
+  /// Returns whether the left value is less than the right one; nil if they have no order, as null and NaN.
   static func isLess(_ left: PropertyValue, _ right: PropertyValue) -> Bool? {
     if isNaN(left) || isNaN(right) { return nil }
     switch (left, right) {
@@ -33,7 +33,7 @@ enum PlainOrder {
     }
   }
 
-  /// Whether the comparison holds.
+  /// Returns whether the comparison is true.
   static func holds(_ left: PropertyValue, _ comparator: FetchComparison.Comparator, _ right: PropertyValue) -> Bool {
     switch comparator {
     case .equalTo: return areEqual(left, right)
@@ -53,9 +53,10 @@ enum PlainOrder {
     }
   }
 
-  /// Whether a text begins with, ends with or contains a part.
+  /// Returns whether a text begins with, ends with or contains a part.
   ///
-  /// - Parameter ignoresCase: whether large and small letters of ASCII are the same; the part has no others then.
+  /// - Parameter ignoresCase: whether the comparison ignores the case of ASCII letters. If so, the part contains no
+  ///   other letters.
   static func has(
     _ text: String,
     _ comparator: FetchComparison.Comparator,
@@ -76,7 +77,7 @@ enum PlainOrder {
     }
   }
 
-  /// `elements` by `keys`, the first first; those that all keys leave alike stay in their order.
+  /// Returns `elements` sorted by `keys`, the first key first. The sort is stable.
   static func sorted<Element>(
     _ elements: [Element],
     by keys: [(ascending: Bool, value: (Element) -> PropertyValue)]
@@ -91,14 +92,14 @@ enum PlainOrder {
     }.map(\.element)
   }
 
-  /// Whether the left value comes first in a sort: nothing before all others, what is no number behind them.
+  /// Returns whether the left value comes first in a sort: null before all other values, and NaN after them.
   static func comes(_ left: PropertyValue, before right: PropertyValue) -> Bool {
     func rank(_ value: PropertyValue) -> Int { value.isNull ? 0 : isNaN(value) ? 2 : 1 }
     if rank(left) != rank(right) { return rank(left) < rank(right) }
     return isLess(left, right) ?? false
   }
 
-  /// The value, or zero for the zero below it: the two are equal, so no sort tells which comes first.
+  /// Returns the value, or zero for negative zero: the two are equal, so their order in a sort is not defined.
   static func withoutSignOfZero(_ value: PropertyValue) -> PropertyValue {
     switch value {
     case .double(let number) where number.isZero: .double(0)

@@ -1,11 +1,12 @@
 import Heartwood
 
-/// Something that reads in one way, and what is found.
+/// A way of reading from a store, and its results.
 ///
-/// What depends on what was read uses what throws; what is only looked at uses getters, which note what they cannot read.
+/// If a later step depends on what was read, the scenario uses methods that throw. Otherwise, it uses getters, which
+/// note what cannot be read.
 struct ReadingScenario: Sendable {
   let name: String
-  /// Does it, and says what was found.
+  /// Performs the scenario, and returns the results in words.
   let play: @Sendable (ReadingTrial) throws -> [String]
 
   static let all = looking + changing + following + asAWhole
@@ -145,10 +146,10 @@ extension ReadingScenario {
         try others.find("Book", "4")[ReadingModel.shelf] = try others.find("Shelf", "A")
         try others.find("Shelf", "A")[ReadingModel.name] = "C"
       }
-      // What others have saved is noticed by a fetch.
+      // The fetch notices what others have saved.
       _ = try context.fetch(entityName: "Reader")
       context.refresh(shelf, mergeChanges: true)
-      // The others have changed books, too: where they stand is derived from the name.
+      // The books have changed, too: their shelves are found by the derived name.
       context.refreshAllObjects()
       try context.save()
       return []
@@ -222,14 +223,14 @@ extension ReadingScenario {
 
 // MARK: ReadingModel
 
-/// Shelves with books, and their readers: what is read by every kind of reading.
+/// Shelves with books and their readers, for every kind of read.
 enum ReadingModel {
   static let name = AttributeKey<String?>("name")
   static let books = ToManyKey<ManagedObject>("books")
   static let shelf = ToOneKey<ManagedObject>("shelf")
   static let reader = ToOneKey<ManagedObject>("reader")
 
-  /// How many entities it has.
+  /// The number of entities.
   static let entityCount = 3
 
   static func model() throws -> ManagedObjectModel {
@@ -261,7 +262,7 @@ enum ReadingModel {
     ])
   }
 
-  /// Saves two shelves, of three books and of one, and two readers, of whom Ann reads two books.
+  /// Saves two shelves with three books and one, and two readers. Ann reads two books.
   static func fill(_ open: OpenStore) throws {
     let context = open.makeContext()
     func insert(_ entity: String, _ name: String) throws -> ManagedObject {
@@ -282,7 +283,7 @@ enum ReadingModel {
 }
 
 extension ManagedObjectContext {
-  /// The object of an entity that has a name.
+  /// Returns the object of an entity with a name.
   func find(_ entity: String, _ name: String) throws -> ManagedObject {
     let request = FetchRequest<ManagedObject>(entityName: entity, where: ReadingModel.name == name)
     return try unwrap(try fetch(request).first, "the \(entity) \(name)")
@@ -290,6 +291,6 @@ extension ManagedObjectContext {
 }
 
 extension Sequence<ManagedObject> {
-  /// The names of objects, sorted.
+  /// The names of the objects, sorted.
   var sortedNames: [String] { map { $0[ReadingModel.name] ?? "-" }.sorted() }
 }

@@ -1,7 +1,7 @@
 import Heartwood
 import HeartwoodStore
 
-/// Holds random fetches against a look at every object.
+/// Compares random fetches with a check of every object.
 struct FetchExamination {
   private var open: OpenStore
   private let pools: [AttributeType: [PropertyValue]]
@@ -22,12 +22,12 @@ struct FetchExamination {
     self.generator = generator
   }
 
-  /// Whether it is a text that each of hundreds of fetches would take long to look through.
+  /// Returns whether a value is a text that would slow down hundreds of fetches.
   private static func isLong(_ value: PropertyValue) -> Bool {
     if case .string(let text) = value { text.utf8.count > 1_000 } else { false }
   }
 
-  /// Goes on with the store as somebody else has opened it.
+  /// Continues with the store as another coordinator has opened it.
   mutating func move(to open: OpenStore) {
     self.open = open
   }
@@ -46,7 +46,7 @@ extension FetchExamination {
     try context.save()
   }
 
-  /// Inserts, changes, links and deletes objects, without saving.
+  /// Inserts, changes, relates and deletes objects, without saving.
   mutating func change(_ context: ManagedObjectContext) throws {
     for object in try open.allObjects(in: context) {
       if generator.chance(oneIn: 8) {
@@ -76,15 +76,15 @@ extension FetchExamination {
   }
 }
 
-// MARK: Fetching from stores that nobody has read
+// MARK: Fetching from newly opened stores
 
 extension FetchExamination {
-  /// Fetches by `count` random requests, each from a store that has just been opened: it is the store itself that searches there, and not
-  /// the framework among records that it has read.
+  /// Performs `count` random fetches, each from a newly opened store, so that the store itself searches, and not the
+  /// framework among records that it has already read.
   ///
   /// - Parameters:
-  ///   - context: sees what is expected, and has no changes.
-  ///   - reopen: opens the store anew.
+  ///   - context: a context without changes, in which the expected objects are found.
+  ///   - reopen: opens the store again.
   mutating func examineUnread(
     _ context: ManagedObjectContext,
     count: Int,
@@ -109,14 +109,14 @@ extension FetchExamination {
     }
   }
 
-  /// What an object is called in whatever coordinator.
+  /// Returns a name of an object that does not depend on its coordinator.
   private static func name(_ id: ManagedObjectID) -> String { "\(id.entity.name) \(id.reference.text)" }
 }
 
 // MARK: Fetching
 
 extension FetchExamination {
-  /// Fetches by `count` random requests.
+  /// Performs `count` random fetches.
   mutating func examine(_ context: ManagedObjectContext, count: Int) throws {
     let model = context.persistentStoreCoordinator.managedObjectModel
     let ids = try open.allObjects(in: context).map(\.objectID)
@@ -132,7 +132,7 @@ extension FetchExamination {
     }
   }
 
-  /// What a fetch finds otherwise than a look at every object; nil where it is the same.
+  /// Returns the difference between the results of a fetch and of a check of every object; nil if they are the same.
   private func finds(
     _ condition: PlainCondition,
     _ objects: [ManagedObject],
@@ -149,7 +149,7 @@ extension FetchExamination {
     return difference.isEmpty && found.count == expected.count ? nil : difference
   }
 
-  /// The smallest part of a condition by which something else is found.
+  /// Returns the smallest part of a condition for which the results differ.
   private func smallest(
     _ condition: PlainCondition,
     _ objects: [ManagedObject],
@@ -191,7 +191,7 @@ extension FetchExamination {
     try expectPart(try context.fetch(request), request, among: try objects.filter(condition.holds))
   }
 
-  /// A request for some of what is found, or for all.
+  /// Returns a request for all results or a part of them.
   private mutating func makeRequest(
     _ condition: PlainCondition,
     _ sorts: [FetchSortDescriptor],
@@ -208,7 +208,7 @@ extension FetchExamination {
     )
   }
 
-  /// Fails unless what was found is the part of what matches that was asked for.
+  /// Fails unless `found` is the part of `matching` that the request asks for.
   private func expectPart(
     _ found: [ManagedObject],
     _ request: FetchRequest<ManagedObject>,

@@ -95,11 +95,12 @@ extension InterruptedStore: HistoryKeepingStore where Base: HistoryKeepingStore 
 
 // MARK: StoreInterruption
 
-/// Stops an incremental store at one of the steps that a save takes it, and lets somebody look at each.
+/// Stops an incremental store at one step of a save, and calls an observer at a step.
 ///
-/// A step is the beginning or the end of a method that changes something. What the store does within one, only the store knows.
+/// A step is the beginning or the end of a method that changes something. Steps within such a method cannot be
+/// observed.
 final class StoreInterruption: Sendable {
-  /// What a stopped store throws.
+  /// The error that a stopped store throws.
   struct Stop: Error, CustomStringConvertible {
     let description: String
   }
@@ -116,26 +117,26 @@ final class StoreInterruption: Sendable {
   private let state = Mutex(State())
   private let observer: @Sendable () throws -> Void
 
-  /// - Parameter observer: called at the step that is asked for.
+  /// - Parameter observer: called at the observed step.
   init(observer: @escaping @Sendable () throws -> Void = {}) {
     self.observer = observer
   }
 
-  /// How many steps there have been.
+  /// The number of steps.
   var step: Int { state.withLock { $0.step } }
   var hasStopped: Bool { state.withLock { $0.hasStopped } }
-  /// What the last step was.
+  /// The description of the last step.
   var last: String { state.withLock { $0.last } }
-  /// What the step was at which the observer was called.
+  /// The description of the observed step.
   var observed: String { state.withLock { $0.observed } }
 
-  /// Lets the store fail at a step.
+  /// Makes the store fail at a step.
   func stop(at step: Int) { state.withLock { $0.stop = step } }
 
-  /// Calls the observer at a step.
+  /// Makes the observer be called at a step.
   func observe(at step: Int) { state.withLock { $0.observedStep = step } }
 
-  /// Takes a step.
+  /// Counts a step, which calls the observer or throws if this has been requested.
   func pass(_ what: String) throws {
     let (isObserved, isStop) = state.withLock { state in
       state.step += 1
@@ -151,7 +152,7 @@ final class StoreInterruption: Sendable {
 }
 
 extension StoreConformance {
-  /// The same store, which `interruption` stops.
+  /// Returns the same store, which `interruption` can stop.
   func interrupted(by interruption: StoreInterruption) throws -> StoreConformance {
     let incremental = try unwrap(format as? any IncrementalStoreFormat, "an incremental store")
     var conformance = self

@@ -1,21 +1,21 @@
 import Heartwood
 import HeartwoodStore
 
-/// A store of an old version of a model, and the new version that it is to come to.
+/// A store with an old version of a model, and the new version to migrate to.
 ///
-/// What the new one has to keep is told from the two models: a property has the values of the one that it is called like, or after its renaming
-/// identifier, in its own type; one that is new has its default value.
+/// The expected contents follow from the two models: a property has the values of the property with its renaming
+/// identifier or its name, converted to its type, and a new property has its default value.
 struct MigrationTrial {
-  /// Where stores are opened with the old version.
+  /// The workbench that opens stores with the old version.
   let old: Workbench
-  /// The same place, where they are opened with the new one.
+  /// The workbench that opens the same stores with the new version.
   let new: Workbench
-  /// What the store has kept before.
+  /// The contents of the store before the migration.
   let contents: StoreContents
 
-  /// Makes a store of the old version.
+  /// Creates a store of the old version.
   ///
-  /// - Parameter fill: gives it its records.
+  /// - Parameter fill: saves the records.
   init(
     _ conformance: StoreConformance,
     from oldModel: ManagedObjectModel,
@@ -37,14 +37,14 @@ struct MigrationTrial {
     contents = trial.contents
   }
 
-  /// The same, with a copy of the files.
+  /// Returns the same trial with the copied files on `disk`.
   func copied(to disk: ConformanceDisk) throws -> MigrationTrial { try MigrationTrial(self, on: disk) }
 
-  /// The migration that the store needs; nil where it needs none.
+  /// Returns the migration that the store needs; nil if it needs none.
   ///
   /// - Parameters:
-  ///   - fileSystem: what it sees of the disk; nil means all of it.
-  ///   - conformance: how it opens stores; nil means as usual.
+  ///   - fileSystem: the file system through which it accesses the disk; nil for that of the workbench.
+  ///   - conformance: the description of the stores that it opens; nil for the tested one.
   func migration(
     through fileSystem: (any FileSystem)? = nil,
     as conformance: StoreConformance? = nil
@@ -52,7 +52,7 @@ struct MigrationTrial {
     let bench = try new.seen(through: fileSystem ?? new.fileSystem).with(conformance ?? new.conformance)
     var options = bench.options
     options[.olderModels] = [old.model]
-    // The versions differ in what they have, on purpose.
+    // The versions differ in their entities and properties on purpose.
     options[.allowsMigrationLoss] = true
     return try bench.makeCoordinator().migration(
       ofStoreAt: try unwrap(bench.url(), "a file"),
@@ -65,7 +65,7 @@ struct MigrationTrial {
 // MARK: What is there
 
 extension MigrationTrial {
-  /// Whether the store is of the new version, with all that it has to keep; fails where it is neither that nor what it was.
+  /// Returns whether the store has been migrated completely. Fails if it is neither migrated nor unchanged.
   func isMigrated(_ when: String) throws -> Bool {
     if try migration() == nil {
       try expectMigrated(when)
@@ -75,7 +75,7 @@ extension MigrationTrial {
     return false
   }
 
-  /// Fails unless the store is what it was.
+  /// Fails unless the store is unchanged.
   func expectUnchanged(_ when: String) throws {
     let open = try old.open()
     try expectSame(try open.contents(), as: contents, "the old store \(when)")

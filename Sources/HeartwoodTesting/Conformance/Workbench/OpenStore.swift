@@ -2,24 +2,24 @@ import Heartwood
 import HeartwoodFoundation
 import HeartwoodStore
 
-/// A store that is open, in a coordinator of its own.
+/// An open store, in a coordinator of its own.
 struct OpenStore {
   let coordinator: PersistentStoreCoordinator
   let store: PersistentStore
-  /// Which values the type that is tested cannot hold; they are not used.
+  /// Returns whether the tested type cannot hold a value. Such values are not used.
   var refuses: @Sendable (PropertyValue, AttributeType) -> Bool
 
   func makeContext() -> ManagedObjectContext { ManagedObjectContext(coordinator) }
 
-  /// Everything that the store keeps, checked.
+  /// Returns the contents of the store, validated.
   func contents() throws -> StoreContents { try store.engine.contents() }
 
-  /// The entities that have records of their own.
+  /// The entities that are not abstract.
   var concreteEntities: [EntityDescription] { store.entities.filter { !$0.isAbstract } }
 }
 
 extension OpenStore {
-  /// Saves `count` new records with random values, spread over all entities.
+  /// Saves `count` new records with random values, distributed over all entities.
   func insertRandom(_ count: Int, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let context = makeContext()
@@ -30,23 +30,23 @@ extension OpenStore {
     try context.save()
   }
 
-  /// Gives every attribute a random value, some of them none.
+  /// Gives every attribute a random value, which is sometimes null.
   func setRandomAttributes(of object: ManagedObject, _ generator: inout SeededGenerator) throws {
     for attribute in object.entity.attributes {
       try object.setPropertyValue(randomValue(of: attribute.type, &generator), forKey: attribute.name)
     }
   }
 
-  /// A random value that the type that is tested can hold; sometimes none.
+  /// Returns a random value that the tested type can hold. It is sometimes null.
   func randomValue(of type: AttributeType, _ generator: inout SeededGenerator) -> PropertyValue {
     if generator.chance(oneIn: 6) { return .null }
-    // Of the random dates, nearly all are too far away for people.
+    // Almost all random dates are beyond the range of common formats.
     let isNear = type == .date && !generator.chance(oneIn: 4)
     let value = isNear ? NearDates.random(&generator) : .random(of: type, using: &generator)
     return refuses(value, type) ? .null : value
   }
 
-  /// Saves a record of each name in the first entity, with random values.
+  /// Saves a record of the first entity for each reference, with random values.
   func insert(_ references: [ReferenceID], seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let entity = try unwrap(concreteEntities.first, "an entity")
@@ -70,7 +70,7 @@ extension OpenStore {
 
 // MARK: History
 
-/// A transaction as what it says, whatever it is made of.
+/// The content of a transaction, without its identity.
 struct HistoryRecord: Equatable {
   let number: Int64
   let seconds: Double
@@ -86,7 +86,7 @@ struct HistoryRecord: Equatable {
     changes = transaction.changes
   }
 
-  /// The same with other changes.
+  /// Copies a record with other changes.
   init(_ record: HistoryRecord, changes: [PersistentHistoryChange]) {
     number = record.number
     seconds = record.seconds
@@ -97,7 +97,7 @@ struct HistoryRecord: Equatable {
 }
 
 extension OpenStore {
-  /// The transactions after a token.
+  /// Returns the transactions after a token.
   func history(after token: PersistentHistoryToken? = nil) throws -> [HistoryRecord] {
     try coordinator.execute(.fetchHistory(after: token), in: [store]).map(HistoryRecord.init)
   }
@@ -106,8 +106,8 @@ extension OpenStore {
     try coordinator.currentPersistentHistoryToken(fromStores: [store])
   }
 
-  /// Saves three transactions: insertions by one author, then an update, and then a deletion, by another. Returns the names of the
-  /// attributes that were updated.
+  /// Saves three transactions: an insertion by one author, then an update and a deletion by another. Returns the names
+  /// of the updated attributes.
   @discardableResult
   func saveHistory(seed: UInt64) throws -> Set<String> {
     var generator = SeededGenerator(seed: seed)
@@ -125,7 +125,7 @@ extension OpenStore {
     return updated
   }
 
-  /// Gives attributes random values until one differs from what it was; returns the names of those that do.
+  /// Gives attributes random values until one has changed. Returns the names of the changed attributes.
   private func changeAttributes(
     of object: ManagedObject,
     _ generator: inout SeededGenerator

@@ -4,7 +4,7 @@ import HeartwoodModel
 import HeartwoodStore
 import Synchronization
 
-/// An incremental store whose reads fail where ``ReadFaults`` say so.
+/// An incremental store whose reads fail as ``ReadFaults`` decide.
 final class ReadFailingStore<Base: IncrementalStore>: IncrementalStore {
   private let base: Base
   private let faults: ReadFaults?
@@ -81,7 +81,7 @@ final class ReadFailingStore<Base: IncrementalStore>: IncrementalStore {
   var savesReplaceFile: Bool { base.savesReplaceFile }
 }
 
-// MARK: What the store does itself
+// MARK: Requests that the store performs itself
 
 extension ReadFailingStore {
   func canAnswer(_ fetch: RecordFetch) throws -> Bool { try base.canAnswer(fetch) }
@@ -127,39 +127,42 @@ extension ReadFailingStore: HistoryKeepingStore where Base: HistoryKeepingStore 
 
 // MARK: ReadFaults
 
-/// Makes the reads of an incremental store fail, one of them or all from one on.
+/// Makes reads of an incremental store fail, for the conformance kit: a single read, or all reads from one on.
 ///
-/// The conformance kit puts it into the options of the stores that it opens, under `StoreOptionKey.readFaults`, and a store
-/// around the one that is tested asks it before each read. A store that reads in ways of its own, such as from a service, can be a
+/// The kit passes it to the stores that it opens, in the option `StoreOptionKey.readFaults`. A wrapper around the
+/// tested store calls ``admit(_:)`` before each read. A store whose reads do not correspond to the calls of the
+/// framework, such as one that reads from a service, can conform to ``ReadFaultAwareStore`` and call it itself:
+///
+///     try options[.readFaults]?.admit(.records)
 /// ``ReadFaultAwareStore`` and ask it itself.
 public final class ReadFaults: Sendable {
-  /// A way of reading.
+  /// A kind of read.
   public enum Operation: String, Sendable, CaseIterable {
-    /// Beginning to read at one moment.
+    /// The beginning of a transaction.
     case transaction = "the beginning of a transaction"
-    /// Asking whether somebody else has saved.
+    /// A check whether another process has saved.
     case dataVersion = "the change mark"
-    /// Reading the metadata.
+    /// A read of the metadata.
     case metadata
-    /// Reading all records of entities.
+    /// A read of all records of some entities.
     case allRecords = "all records"
-    /// Reading the records that references name.
+    /// A read of records by their references.
     case records = "records by their references"
-    /// Counting records.
+    /// A count of records.
     case count = "a count"
-    /// Finding records.
+    /// A search for records.
     case search = "a search"
-    /// Making groups of records.
+    /// The grouping of records.
     case groups = "the making of groups"
-    /// Changing or deleting the records that meet a condition.
+    /// A change or deletion of all records that meet a condition.
     case batch = "a batch"
-    /// Reading what saves have done.
+    /// A read of the history.
     case history
-    /// Making a store of another model of a store's records.
+    /// A migration to another model that the store performs itself.
     case migration = "a migration by the store itself"
   }
 
-  /// What a read that fails throws.
+  /// The error of a read that fails.
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
@@ -175,7 +178,9 @@ public final class ReadFaults: Sendable {
 
   init() {}
 
-  /// Counts a read, and throws if it is to fail. A ``ReadFaultAwareStore`` calls it before each of its reads.
+  /// Counts a read. A ``ReadFaultAwareStore`` calls it before each of its reads.
+  ///
+  /// - Throws: an error if the read has to fail. The store passes it on.
   public func admit(_ operation: Operation) throws {
     let fails = state.withLock { state in
       guard state.isCounting else { return false }
@@ -187,31 +192,31 @@ public final class ReadFaults: Sendable {
     if fails { throw Failure(description: "a test lets \(operation.rawValue) fail") }
   }
 
-  /// Begins to count, from 1, and lets some reads fail.
+  /// Begins to count reads, from 1, and makes some of them fail.
   func begin(failing reads: ClosedRange<Int> = 0...0) {
     state.withLock { $0 = State(isCounting: true, failing: reads) }
   }
 
-  /// Lets all reads succeed.
+  /// Ends the counting, so that all reads succeed.
   func end() { state.withLock { $0.isCounting = false } }
 
-  /// How many reads there have been.
+  /// The number of reads.
   var count: Int { state.withLock { $0.count } }
 
-  /// What has failed last; nil if nothing has.
+  /// The kind of the last read that failed; nil if none has.
   var lastFailure: Operation? { state.withLock { $0.last } }
 }
 
 extension StoreOptionKey<ReadFaults?> {
-  /// The reads that a conformance case lets fail; see ``ReadFaults``.
+  /// The reads that a conformance case makes fail; see ``ReadFaults``.
   public static let readFaults = StoreOptionKey("HeartwoodTesting.readFaults")
 }
 
-/// A store that asks the ``ReadFaults`` in its options itself, before each read.
+/// A store that calls ``ReadFaults/admit(_:)`` of the ``ReadFaults`` in its options before each read.
 public protocol ReadFaultAwareStore: IncrementalStore {}
 
 extension StoreConformance {
-  /// The same store, whose reads `faults` lets fail.
+  /// Returns the same store with reads that fail as `faults` decide.
   func failing(by faults: ReadFaults) throws -> StoreConformance {
     let incremental = try unwrap(format as? any IncrementalStoreFormat, "an incremental store")
     var conformance = self

@@ -1,13 +1,13 @@
 import Heartwood
 
-/// What is done with a store whose reads may fail.
+/// A store whose reads may fail, with the contexts that use it.
 final class ReadingTrial {
-  /// The same place, where nothing fails.
+  /// The workbench of the same files, without faults.
   let bench: Workbench
   /// The store whose reads may fail.
   let open: OpenStore
   private var contexts: [ManagedObjectContext] = []
-  /// What the store may be left with, beside what it has in the end if nothing fails.
+  /// The contents that the store may have if something fails, other than those that it has if nothing fails.
   private(set) var states: [[String]]
 
   init(_ bench: Workbench, _ faults: ReadFaults) throws {
@@ -30,7 +30,7 @@ final class ReadingTrial {
     return context
   }
 
-  /// Lets somebody else, whose reads do not fail, change what is there.
+  /// Changes the store's contents through another coordinator, whose reads do not fail.
   func letOthers(_ change: (ManagedObjectContext) throws -> Void) throws {
     let others = try bench.openUnread()
     let context = others.makeContext()
@@ -40,19 +40,20 @@ final class ReadingTrial {
     try noteState()
   }
 
-  /// Notes that what has been saved by now may stay as it is.
+  /// Adds the saved contents to the allowed ones.
   func noteState() throws { states.append(try bench.allNames()) }
 
-  /// What could not be read by calls that cannot throw.
+  /// The errors of reads in calls that cannot throw.
   var readFailures: [PersistenceError] { contexts.flatMap(\.readFailures) }
 
-  /// Fails unless all is well again once nothing fails: new contexts see what is there, and the old ones do once they have been reset.
+  /// Fails unless everything can be read when there are no more faults, in new contexts, and in the old ones after a
+  /// reset.
   func expectRecovery(_ when: String) throws {
     guard coordinator.persistentStores.first === store else { return }
     let expected = try bench.allNames()
     for context in contexts {
       context.reset()
-      // A pinned one would stay at what its coordinator has noticed by now.
+      // A pinned context would stay at the data that its coordinator has read by now.
       if context.parent == nil { try context.setQueryGeneration(from: nil) }
       try expect("what is there \(when)", is: expected, found: try open.allNames(in: context))
     }
@@ -61,7 +62,7 @@ final class ReadingTrial {
 }
 
 extension Workbench {
-  /// What the store has in words, as somebody finds it who opens it.
+  /// Returns the contents of the store in words, as read by a new coordinator.
   func allNames() throws -> [String] {
     let open = try openUnread()
     defer { open.coordinator.close() }
@@ -70,7 +71,7 @@ extension Workbench {
 }
 
 extension OpenStore {
-  /// The names of all records and of what they lead to, in words, sorted.
+  /// Returns the names of all records and of the records that they refer to, in words, sorted.
   func allNames(in context: ManagedObjectContext? = nil) throws -> [String] {
     let context = context ?? makeContext()
     return try concreteEntities.flatMap { entity in

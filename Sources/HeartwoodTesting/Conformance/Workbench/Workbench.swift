@@ -3,16 +3,18 @@ package import HeartwoodFoundation
 import HeartwoodStore
 import Synchronization
 
-/// What a case works with: a model, files of its own, and stores of the type that is tested.
+/// The model, the files and the stores of a conformance case.
 struct Workbench {
   let conformance: StoreConformance
   let model: ManagedObjectModel
   let disk: ConformanceDisk
   let fileSystem: any FileSystem
 
+  /// Creates a workbench.
+  ///
   /// - Parameters:
-  ///   - disk: nil means one that stores of the type can use.
-  ///   - fileSystem: what the stores see of the disk; nil means all of it, without faults.
+  ///   - disk: the place for files; nil for one that stores of the type can use.
+  ///   - fileSystem: the file system through which stores access the disk; nil for that of the disk, without faults.
   init(
     _ conformance: StoreConformance,
     model: ManagedObjectModel,
@@ -25,12 +27,12 @@ struct Workbench {
     self.fileSystem = fileSystem ?? self.disk.fileSystem
   }
 
-  /// The same place, seen through `fileSystem`.
+  /// Returns a workbench with the same files, accessed through `fileSystem`.
   func seen(through fileSystem: any FileSystem) throws -> Workbench {
     try Workbench(conformance, model: model, disk: disk, fileSystem: fileSystem)
   }
 
-  /// The same place, in which stores are opened as another conformance says.
+  /// Returns a workbench with the same files and stores of another description.
   func with(_ conformance: StoreConformance) throws -> Workbench {
     try Workbench(conformance, model: model, disk: disk, fileSystem: fileSystem)
   }
@@ -41,10 +43,10 @@ struct Workbench {
 // MARK: Files
 
 extension Workbench {
-  /// What every store's file is called unless a case needs several.
+  /// The name of the file, in cases that need only one.
   static let name = "store"
 
-  /// The name of a file, with the extension of the type.
+  /// Returns the name of a file, with the extension of the type.
   func fileName(_ name: String = Workbench.name, type: StoreTypeDescription? = nil) -> String {
     (type ?? conformance.typeDescription).fileExtensions.first.map { "\(name).\($0)" } ?? name
   }
@@ -53,7 +55,7 @@ extension Workbench {
     disk.path(fileName(name, type: type))
   }
 
-  /// The place of a store of `type`; nil where such stores have no files.
+  /// Returns the URL of a store of `type`; nil if the type has no files.
   func url(_ name: String = Workbench.name, type: StoreTypeDescription? = nil) -> URL? {
     let description = type ?? conformance.typeDescription
     guard description.capabilities.supports(.persistence) else { return nil }
@@ -61,8 +63,8 @@ extension Workbench {
     return URL(filePath: path(name, type: type))
   }
 
-  /// Fails unless the files are those of the stores called `names`. What a store that reaches its files by itself keeps beside its file has
-  /// a name that begins with the file's.
+  /// Fails unless the files are those of the stores called `names`. A store that opens its files itself may have
+  /// further files whose names begin with that of its file.
   func expectFiles(_ when: String = "", called names: [String] = [Workbench.name]) throws {
     guard conformance.isFile else { return }
     let expected = names.map { fileName($0) }
@@ -77,7 +79,8 @@ extension Workbench {
     try StoreInput(try disk.fileSystem.openFile(atPath: path(name)))
   }
 
-  /// The bytes of a store's file; for a store that is no file, those of a binary store with the same records and metadata.
+  /// Returns the bytes of a store's file. For a store that is not a file, returns the bytes of a binary store with the
+  /// same records and metadata.
   func bytes(_ name: String = Workbench.name) throws -> [UInt8] {
     if conformance.isFile { return try input(name).bytes() }
     let (files, path) = (InMemoryFileSystem(), "/copy.heartwood")
@@ -102,7 +105,7 @@ extension Workbench {
 // MARK: Stores
 
 extension Workbench {
-  /// A coordinator that knows the type that is tested and all that ship.
+  /// Makes a coordinator with the tested type and all built-in types.
   func makeCoordinator() throws -> PersistentStoreCoordinator {
     let registry = StoreRegistry()
     try registry.register(conformance.format)
@@ -112,7 +115,8 @@ extension Workbench {
     return try PersistentStoreCoordinator(managedObjectModel: model, registry: registry, fileSystem: fileSystem)
   }
 
-  /// Opens a store, all of whose records are read: they stay as saves leave them, to be held against what others find.
+  /// Opens a store and reads all of its records. They are kept as saves leave them, so that they can be compared with
+  /// the saved ones.
   func open(
     _ name: String = Workbench.name,
     readOnly: Bool = false,
@@ -123,7 +127,7 @@ extension Workbench {
     return open
   }
 
-  /// Opens a store whose records are read when they are needed, if it is one that does so.
+  /// Opens a store. An incremental store reads records when they are needed.
   func openUnread(
     _ name: String = Workbench.name,
     readOnly: Bool = false,
@@ -141,7 +145,7 @@ extension Workbench {
     OpenStore(coordinator: coordinator, store: store, refuses: conformance.refuses)
   }
 
-  /// A store that holds anything, to prepare contents in.
+  /// Opens a store that can hold any contents, to prepare them.
   func openInMemory(tracksHistory: Bool = false) throws -> OpenStore {
     var options = StoreOptions()
     if tracksHistory { options[.tracksPersistentHistory] = true }
@@ -149,7 +153,7 @@ extension Workbench {
     return openStore(try coordinator.addPersistentStore(type: .inMemory, at: nil, options: options), in: coordinator)
   }
 
-  /// Writes what `source` keeps as a store of the tested type, and opens that.
+  /// Converts `source` to a store of the tested type, and returns it.
   @discardableResult
   func convert(_ source: OpenStore, to name: String = Workbench.name) throws -> OpenStore {
     let store = try source.coordinator.convert(
@@ -161,12 +165,12 @@ extension Workbench {
     return openStore(store, in: source.coordinator)
   }
 
-  /// The store as somebody else finds it who opens the file; for a store without one, the same store.
+  /// Opens the store's file again in another coordinator. Returns the same store if it has no file.
   func reopened(_ open: OpenStore, _ name: String = Workbench.name) throws -> OpenStore {
     conformance.capabilities.supports(.persistence) ? try openUnread(name) : open
   }
 
-  /// Fails unless whoever opens the file finds what `open` has, in the same versions where records are saved piecemeal.
+  /// Fails unless the reopened store has the same contents as `open`, and, for an incremental store, the same versions.
   @discardableResult
   func expectReopensSame(_ open: OpenStore, _ name: String = Workbench.name) throws -> OpenStore {
     let expected = try open.contents()
@@ -177,13 +181,13 @@ extension Workbench {
     } else {
       try expectSameRecords(contents, as: expected, "the reopened store")
     }
-    // Those whose whole file is loaded begin versions anew.
+    // Stores that load the whole file do not keep versions.
     if conformance.reachesFilesItself { try expectSameVersions(contents, as: expected, "the reopened store") }
     return found
   }
 
-  /// The same after saves of several contexts: a store that calls records by names of its own may have them in the order of these, and
-  /// not in that of the saves.
+  /// Fails unless the reopened store has the same contents, after saves of several contexts. A store that assigns
+  /// references itself may have the records in the order of the references, and not in that of the saves.
   @discardableResult
   func expectReopensSameAfterRaces(_ open: OpenStore) throws -> OpenStore {
     guard conformance.capabilities.kind == .incremental else { return try expectReopensSame(open) }
@@ -196,7 +200,7 @@ extension Workbench {
 
 // MARK: ConformanceDisk
 
-/// Where a case keeps its files: in memory, or in a folder on the disk that nobody else has.
+/// The place of a case's files: in memory, or in a unique folder on the disk.
 struct ConformanceDisk {
   private enum Place {
     case memory(InMemoryFileSystem)
@@ -223,7 +227,7 @@ struct ConformanceDisk {
     }
   }
 
-  /// The names of all files, sorted, those that are hidden included.
+  /// Returns the names of all files, sorted, including hidden ones.
   func fileNames() throws -> [String] {
     switch place {
     case .memory(let files): files.paths.map { String($0.dropFirst(path("").count)) }
@@ -231,7 +235,7 @@ struct ConformanceDisk {
     }
   }
 
-  /// Copies all files to a folder, as a disk would have them if everybody stopped now.
+  /// Copies all files to a folder, in the state in which they would be on the disk if all processes ended now.
   func copyFiles(to other: ConformanceDisk) throws {
     for name in try fileNames() {
       try FileManager.default.copyItem(atPath: path(name), toPath: other.path(name))
@@ -249,14 +253,15 @@ struct ConformanceDisk {
 
 // MARK: ConformanceFolders
 
-/// The folders that a case makes on the disk, which are gone when it ends.
+/// The folders that a case makes on the disk, which are removed when it ends.
 package final class ConformanceFolders: Sendable {
   private let paths = Mutex<[String]>([])
   private let urls = Mutex<Set<URL>>([])
 
   package init() {}
 
-  /// A new folder that nobody else has, by the path that leads there without links: stores tell where their files really are.
+  /// Makes a unique folder, and returns its path without symbolic links, because stores report the real paths of their
+  /// files.
   package func make(in parent: URL = FileManager.default.temporaryDirectory) throws -> String {
     let url = parent.appending(path: "heartwood-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -265,7 +270,7 @@ package final class ConformanceFolders: Sendable {
     return path
   }
 
-  /// Notes the URL of a store that goes with the folders.
+  /// Notes the URL of a store, to be removed with the folders.
   func note(_ url: URL) {
     urls.withLock { _ = $0.insert(url) }
   }
@@ -274,7 +279,7 @@ package final class ConformanceFolders: Sendable {
     for path in paths.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
   }
 
-  /// Removes the folders, and the stores at URLs.
+  /// Removes the folders and the stores.
   func remove(_ format: any StoreFormat) {
     remove()
     guard let format = format as? any IncrementalStoreFormat else { return }

@@ -3,13 +3,14 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// The format of stores that another format makes, each put into a wrapper.
+/// The format of stores that another format makes, each within a wrapper.
 struct WrappingFormat: IncrementalStoreFormat, FileFormat {
   private let base: any IncrementalStoreFormat
   private let migrationFaults: ReadFaults?
   private let wrap: @Sendable (any IncrementalStore, StoreOptions) -> any IncrementalStore
 
-  /// - Parameter migrationFaults: what is asked before the store makes its successor itself; nil means that it does not make it.
+  /// - Parameter migrationFaults: the faults that are checked before the store migrates itself; nil if it does not
+  ///   migrate itself.
   init(
     _ base: any IncrementalStoreFormat,
     migrationFaults: ReadFaults? = nil,

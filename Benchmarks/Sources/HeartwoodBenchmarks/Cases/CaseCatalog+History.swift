@@ -24,7 +24,7 @@ extension CaseCatalog {
 
   private func saveOne(_ file: String, _ original: String, _ options: [String], name: String) -> Contestant {
     let store = workspace.scratch(file)
-    return Contestant(name, .reported, [workspace.programs.cases, "save", store, "--changes", "1"] + options) {
+    return Contestant(name, .reported, [workspace.programs.cases, "save-one", store] + options) {
       try Workspace.copy(original, to: store)
     }
   }

@@ -45,13 +45,42 @@ extension CaseCatalog {
 
   func saveOne() throws -> BenchmarkCase {
     let original = try data.binary()
-    let store = workspace.scratch("changed.heartwood")
+    let (store, file) = (workspace.scratch("changed.heartwood"), workspace.scratch("appended"))
     return BenchmarkCase(
       name: "save-one",
-      title: "save of one changed row, against a bare write of the file",
-      ours: ours(["save", store, "--changes", "1"]) { try Workspace.copy(original, to: store) },
-      peer: try bareWrite(of: original),
-      goal: .ratio(1.3)
+      title: "durable save of one changed row, against 4 KB added to a file with two flushes",
+      ours: ours(["save-one", store]) { try Workspace.copy(original, to: store) },
+      peer: Contestant("bare append", .reported, [workspace.programs.cases, "append", file]) {
+        try Workspace.copy(original, to: file)
+      },
+      goal: .ratio(2.5)
+    )
+  }
+
+  func saveMany() throws -> BenchmarkCase {
+    let original = try data.binary()
+    let store = workspace.scratch("changed.heartwood")
+    return BenchmarkCase(
+      name: "save-many",
+      title: "mean of 10,000 durable saves of one changed row each, whole saves included",
+      ours: ours(["save-one", store, "--saves", "10000"]) { try Workspace.copy(original, to: store) },
+      goal: .seconds(0.0012)
+    )
+  }
+
+  /// A file with so many saves behind it, against the file without any.
+  func loadAdded(_ saves: Int, goal: Double) throws -> BenchmarkCase {
+    let original = try data.binary()
+    let store = workspace.scratch("added-\(saves).heartwood")
+    return BenchmarkCase(
+      name: "load-added-\(saves)",
+      title: "open a file with \(saves) saves behind it and look at a record, against the file without them",
+      ours: ours(["load", store, "--checked"]) {
+        try Workspace.copy(original, to: store)
+        try workspace.run(["save-one", store, "--saves", String(saves)])
+      },
+      peer: Contestant("without", .reported, [workspace.programs.cases, "load", original, "--checked"]),
+      goal: .ratio(goal)
     )
   }
 

@@ -15,7 +15,9 @@ struct CaseCatalog {
     [
       ("csv-to-binary", csvToBinary), ("binary-to-csv", binaryToCSV), ("open-count", openAndCount),
       ("objects", objects),
-      ("faults", faults), ("save-one", saveOne), ("save-all", saveAll), ("save-gaps", saveGaps),
+      ("faults", faults), ("save-one", saveOne), ("save-many", saveMany),
+      ("load-added-1", { try loadAdded(1, goal: 1.1) }), ("load-added-100", { try loadAdded(100, goal: 1.2) }),
+      ("load-added-10000", { try loadAdded(10_000, goal: 2) }), ("save-all", saveAll), ("save-gaps", saveGaps),
       ("insert-all", insertAll),
       ("insert-linked", insertLinked), ("property-read", readProperty), ("property-write", writeProperty),
       ("property-read-loop", readPropertyInLoop), ("property-write-loop", writePropertyInLoop),

@@ -9,7 +9,7 @@ struct HeartwoodCases: ParsableCommand {
     subcommands: [
       OpenAndCountCommand.self, ObjectsCommand.self, FaultsCommand.self, InsertCommand.self, SaveCommand.self,
       WriteCommand.self, LoadCommand.self, SaveAsCommand.self, LinkCommand.self, PropertiesCommand.self,
-      QueryCommand.self, LiveCommand.self, GapsCommand.self,
+      QueryCommand.self, LiveCommand.self, GapsCommand.self, SaveOneCommand.self, AppendCommand.self,
     ]
   )
 }

@@ -8,24 +8,10 @@ struct StoreBackup {
   private let request: StoreManager.Request
   private let storeManager: StoreManager
 
-  /// How many copies of one store are looked past to find a free name.
-  private static let mostCopies = 10_000
-
   /// Copies the store of `request` to the first free name: `NAME.backup`, `NAME.2.backup`, and so on. What has such a name stays as it is.
-  init(of request: StoreManager.Request, at store: String, _ storeManager: StoreManager) throws {
-    for number in 1...Self.mostCopies {
-      let path = "\(store)\(number == 1 ? "" : ".\(number)").backup"
-      guard try storeManager.fileSystem.status(atPath: path) == nil else { continue }
-      do {
-        try storeManager.copyStore(request, to: path, replacing: false)
-        (self.path, self.request, self.storeManager) = (path, request, storeManager)
-        return
-      } catch let error as PersistenceError where error.code == .fileExists {
-        // Somebody else was faster, or a link that leads nowhere has the name.
-        continue
-      }
-    }
-    throw ToolError(at: store, "There are \(Self.mostCopies) backups already. Move some away, or give --no-backup.")
+  init(of request: StoreManager.Request, _ storeManager: StoreManager) throws {
+    path = try storeManager.makeBackup(of: request)
+    (self.request, self.storeManager) = (request, storeManager)
   }
 
   /// Removes the copy, since nothing was written.

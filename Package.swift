@@ -78,7 +78,8 @@ let package = Package(
     .target(
       name: "HeartwoodBrowser",
       dependencies: [
-        "HeartwoodFoundation", "HeartwoodGraph", "HeartwoodRecordText", "HeartwoodStore", "HeartwoodModel",
+        "HeartwoodFoundation", "HeartwoodGraph", "HeartwoodImporting", "HeartwoodRecordText", "HeartwoodStore",
+        "HeartwoodModel",
       ],
       exclude: ["Assets"],
       swiftSettings: settings

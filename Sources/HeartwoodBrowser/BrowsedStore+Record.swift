@@ -12,13 +12,15 @@ extension BrowsedStore {
   /// Returns all values of a record, the destinations of its relationships, and the records that refer to it by
   /// relationships without an inverse.
   func record(_ uri: String) throws -> JSONValue {
-    let context = ManagedObjectContext(coordinator)
+    let context = readingContext()
     let object = try object(uri, in: context)
+    guard !object.isDeleted else { return Self.deletedRecord(object, in: context) }
     return .object([
       ("uri", .string(object.objectID.uriRepresentation().absoluteString)),
       ("entity", .string(object.entity.name)),
       ("reference", .string(object.objectID.reference.text)),
       ("label", .string(CellText.label(of: object.objectID, in: context))),
+      ("change", .optional(Self.change(of: object))),
       (
         "values",
         .array(object.entity.properties.filter { !$0.isTransient }.map { Self.value($0, of: object, in: context) })
@@ -27,12 +29,35 @@ extension BrowsedStore {
     ])
   }
 
-  private static func value(
+  /// A record whose deletion is not saved yet: its values are gone from the context.
+  private static func deletedRecord(_ object: ManagedObject, in context: ManagedObjectContext) -> JSONValue {
+    .object([
+      ("uri", .string(object.objectID.uriRepresentation().absoluteString)),
+      ("entity", .string(object.entity.name)), ("reference", .string(object.objectID.reference.text)),
+      ("label", .string(CellText.label(of: object.objectID, in: context))), ("change", .string("deleted")),
+      ("values", .array([])), ("incoming", .array([])),
+    ])
+  }
+
+  /// Returns the kind of the unsaved change of a record; nil if it has none.
+  static func change(of object: ManagedObject) -> String? {
+    object.isInserted ? "inserted" : object.hasPersistentChangedValues ? "changed" : nil
+  }
+
+  /// Returns a property of a record with its value, or with the first of its destinations. If the record has unsaved
+  /// changes, the property says whether it is one of them, and which rules of the model its value breaks.
+  static func value(
     _ property: PropertyDescription,
     of object: ManagedObject,
     in context: ManagedObjectContext
   ) -> JSONValue {
     var members: [(name: String, value: JSONValue)] = [("name", .string(property.name))]
+    if object.hasChanges {
+      members += [
+        ("isChanged", .boolean(object.changedValues()[property.name] != nil)),
+        ("faults", .array(faults(in: property.name, of: object).map(JSONValue.string))),
+      ]
+    }
     do {
       if property.relationship?.isToMany == true {
         let ids = try object.objectIDs(forRelationshipNamed: property.name)
@@ -49,9 +74,19 @@ extension BrowsedStore {
     return .object(members)
   }
 
+  private static func faults(in name: String, of object: ManagedObject) -> [String] {
+    do {
+      try object.validateValue(try object.propertyValue(forKey: name), forKey: name)
+      return []
+    } catch {
+      return error.context.validationFaults.isEmpty
+        ? ["\(error)"] : error.context.validationFaults.map(\.message)
+    }
+  }
+
   /// Returns the records that refer to an object by relationships without an inverse: the first records of each
   /// relationship.
-  private func incoming(_ object: ManagedObject, in context: ManagedObjectContext) throws -> [JSONValue] {
+  func incoming(_ object: ManagedObject, in context: ManagedObjectContext) throws -> [JSONValue] {
     var incoming: [JSONValue] = []
     for entity in coordinator.managedObjectModel.entities {
       for (property, target) in zip(entity.properties, entity.relationshipTargets) {
@@ -81,11 +116,16 @@ extension BrowsedStore {
 
   /// Returns a whole value: text, or bytes, with the media type of a picture if they are one.
   func value(_ name: String, of uri: String) throws -> BrowserResponse {
-    let context = ManagedObjectContext(coordinator)
+    let context = readingContext()
     return try CellText(try object(uri, in: context), name, in: context).response
   }
 
-  private func object(_ uri: String, in context: ManagedObjectContext) throws -> ManagedObject {
+  /// Returns the object of a URI. A new object that has not been saved has a temporary URI, which only its own context
+  /// knows.
+  func object(_ uri: String, in context: ManagedObjectContext) throws -> ManagedObject {
+    if let new = context.insertedObjects.first(where: { $0.objectID.uriRepresentation().absoluteString == uri }) {
+      return new
+    }
     guard let url = URL(string: uri), let id = coordinator.managedObjectID(forURIRepresentation: url) else {
       throw BrowserError.malformed("“\(uri)” names no record of the store.")
     }

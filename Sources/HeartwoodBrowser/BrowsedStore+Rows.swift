@@ -56,7 +56,7 @@ extension BrowsedStore {
     let start = clock.now
     let from = min(max(0, question.from ?? 0), .max - Self.pageLimit)
     let count = min(max(0, question.count ?? 100), Self.pageLimit)
-    let context = ManagedObjectContext(coordinator)
+    let context = readingContext()
     let entity = try coordinator.managedObjectModel.knownEntity(named: question.entity)
     let request = try question.request(entity)
     let found = try foundRecords.find(request, from..<(from + count), in: context)
@@ -88,10 +88,39 @@ extension BrowsedStore {
     do {
       let object = try context.existingObject(with: id)
       members.append(("cells", .array(try cells.map { try CellText(object, $0, in: context).short })))
+      if let change = BrowsedStore.change(of: object) { members.append(("change", .string(change))) }
     } catch {
       members.append(("error", .string("\(error)")))
     }
     return .object(members)
+  }
+}
+
+// MARK: Links
+
+extension BrowsedStore {
+  /// The query for records to choose one from.
+  struct LinksQuestion: Decodable, Sendable {
+    let entity: String
+    let text: String?
+  }
+
+  private static let choiceLimit = 30
+
+  /// Returns the first records of an entity in which some text attribute contains a text, with their labels.
+  func links(_ question: LinksQuestion) throws -> JSONValue {
+    let context = readingContext()
+    let entity = try coordinator.managedObjectModel.knownEntity(named: question.entity)
+    var request = FetchRequest<ManagedObject>(
+      entityName: question.entity,
+      where: try Self.predicate(nil, question.text, of: entity)
+    )
+    let count = try context.count(for: request)
+    request.fetchLimit = Self.choiceLimit
+    let ids = try context.fetchObjectIDs(request)
+    return .object([
+      ("count", .integer(count)), ("links", .array(ids.map { CellText.link(to: $0, in: context) })),
+    ])
   }
 }
 
@@ -110,7 +139,7 @@ extension BrowsedStore {
   /// Returns the values of a column with the number of records that have each, the most frequent first, and a summary.
   /// O(records that meet the condition).
   func values(_ question: ValuesQuestion) throws -> JSONValue {
-    let context = ManagedObjectContext(coordinator)
+    let context = readingContext()
     let entity = try coordinator.managedObjectModel.knownEntity(named: question.entity)
     var request = FetchRequest<ManagedObject>(
       entityName: question.entity,
@@ -173,8 +202,8 @@ extension BrowsedStore {
     }
   }
 
-  /// Returns all records of a table, as `heartwood fetch` prints them. The text is made on all processors, and held in
-  /// memory as a whole.
+  /// Returns all saved records of a table, as `heartwood fetch` prints them, without unsaved changes. The text is made
+  /// on all processors, and held in memory as a whole.
   func export(_ question: ExportQuestion) throws -> BrowserResponse {
     let context = ManagedObjectContext(coordinator)
     let model = coordinator.managedObjectModel

@@ -11,11 +11,22 @@ import HeartwoodStore
 /// are cached.
 ///
 ///     let store = BrowsedStore("notes.sqlite", coordinator)
+///
+/// With `allowsEditing`, the page can change the records. The changes are kept in one context until somebody saves
+/// them, so all pages and tabs that show the store see the same unsaved changes:
+///
+///     let store = BrowsedStore("notes.sqlite", coordinator, allowsEditing: true)
 public actor BrowsedStore {
   /// The title that the page shows for the stores.
   public nonisolated let title: String
+  /// Whether the page can change the records of the stores.
+  public nonisolated let allowsEditing: Bool
   private(set) var coordinator: PersistentStoreCoordinator
-  private let reopen: (@Sendable () throws -> PersistentStoreCoordinator)?
+  let reopen: (@Sendable () throws -> PersistentStoreCoordinator)?
+  /// The unsaved changes; nil until a page asks for them.
+  var session: EditSession?
+  /// Whether others have saved a file that is loaded as a whole while there are unsaved changes.
+  private var isBehind = false
   private let executor = WaitingExecutor(label: "Heartwood.BrowsedStore")
   var foundRecords = FoundRecordsCache()
   /// The number of times that a save by others was noticed.
@@ -27,17 +38,22 @@ public actor BrowsedStore {
 
   /// - Parameters:
   ///   - title: the title that the page shows, such as the name of the file.
-  ///   - coordinator: the coordinator whose stores are read. Nothing is saved to them.
+  ///   - coordinator: the coordinator whose stores are read. Nothing is saved to them unless `allowsEditing` is set.
+  ///   - allowsEditing: whether the page can change the records. The stores must not be open for reading only. A store
+  ///     in a file is copied beside its file before the first save. False means that each request to change something
+  ///     is refused with status 403.
   ///   - reopen: opens the stores again in a new coordinator, so that files that are loaded as a whole show what others
-  ///     have saved to them. The previous coordinator is closed then. Nil means that such files stay as they were when
-  ///     they were opened.
+  ///     have saved to them, and that changes can be saved on top of it. The previous coordinator is closed then. Nil
+  ///     means that such files stay as they were when they were opened, and that a save fails after others have saved.
   public init(
     _ title: String,
     _ coordinator: PersistentStoreCoordinator,
+    allowsEditing: Bool = false,
     reopen: (@Sendable () throws -> PersistentStoreCoordinator)? = nil
   ) {
     self.title = title
     self.coordinator = coordinator
+    self.allowsEditing = allowsEditing
     self.reopen = reopen
   }
 
@@ -49,6 +65,7 @@ public actor BrowsedStore {
     case "rows": return .json(try rows(try request.question()))
     case "values": return .json(try values(try request.question()))
     case "export": return try export(try request.question())
+    case "links": return .json(try links(try request.question()))
     default:
       try request.check(method: "GET")
       return try answer(name, request)
@@ -58,6 +75,7 @@ public actor BrowsedStore {
   private func answer(_ name: String, _ request: BrowserRequest) throws -> BrowserResponse {
     switch name {
     case "state": .json(try state())
+    case "edits": .json(try edits())
     case "health": .json(try health())
     case "history": .json(try history(before: request.queryValue("before").flatMap { Int64($0) }))
     case "record": .json(try record(try request.required("uri")))
@@ -72,32 +90,51 @@ public actor BrowsedStore {
   /// version.
   func state() throws -> JSONValue {
     try followOthers()
-    return .object([("version", .integer(version))])
+    return .object([("version", .integer(version)), ("edits", session?.state ?? .null)])
   }
 
   private func followOthers() throws {
     if let reopen, try coordinator.persistentStores.contains(where: { try $0.fileState() == .changed }) {
-      let newest = try reopen()
-      coordinator.close()
-      coordinator = newest
-      listening?.cancel()
-      listening = nil
-      noteChange()
+      if session?.context.hasChanges == true {
+        // The unsaved changes are made on what was read before. They move to the newest file when they are saved.
+        if !isBehind { noteChange() }
+        isBehind = true
+      } else {
+        replaceCoordinator(by: try reopen())
+        noteChange()
+      }
     }
     if listening == nil { listen() }
     try coordinator.checkForRemoteChanges()
   }
 
+  /// Reads and edits through another coordinator from now on, and closes the former one.
+  func replaceCoordinator(by newest: PersistentStoreCoordinator) {
+    coordinator.close()
+    coordinator = newest
+    if session?.context.persistentStoreCoordinator !== newest { session?.begin(on: newest) }
+    isBehind = false
+    listening?.cancel()
+    listening = nil
+    foundRecords = FoundRecordsCache()
+  }
+
   private func listen() {
     let changes = coordinator.didSaveChanges
     listening = Task { [weak self] in
-      for await _ in changes { await self?.noteChange() }
+      for await changes in changes where changes.contextName != EditSession.contextName { await self?.noteChange() }
     }
   }
 
   private func noteChange() {
     version += 1
     foundRecords = FoundRecordsCache()
+  }
+
+  /// Returns the context in which a request reads: the one with the unsaved changes, or a new one if there are none.
+  func readingContext() -> ManagedObjectContext {
+    if let session, session.context.hasChanges { return session.context }
+    return ManagedObjectContext(coordinator)
   }
 
   /// Returns the contents of the first store, and reads the parts that have not been read yet.
@@ -111,9 +148,10 @@ public actor BrowsedStore {
   /// Returns descriptions of the stores and of the model's entities, with the numbers of records. O(entities) for
   /// stores that know their counts.
   func overview() throws -> JSONValue {
-    let context = ManagedObjectContext(coordinator)
+    let context = readingContext()
     return .object([
       ("title", .string(title)),
+      ("editing", isEditable ? .string(editSession().token) : .null),
       ("stores", .array(coordinator.persistentStores.map(Self.description))),
       ("entities", .array(try coordinator.managedObjectModel.entities.map { try description(of: $0, in: context) })),
     ])
@@ -162,6 +200,7 @@ public actor BrowsedStore {
     case .attribute(let attribute):
       members += [
         ("type", .string(attribute.type.rawValue)), ("isDerived", .boolean(attribute.derivationExpression != nil)),
+        ("rules", .array(PropertyRules.texts(of: attribute).map(JSONValue.string))),
       ]
     case .relationship(let relationship):
       members += [

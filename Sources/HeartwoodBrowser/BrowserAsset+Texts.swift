@@ -20,11 +20,13 @@ extension BrowserAsset {
     header { display: flex; gap: 1rem; align-items: baseline; padding: .5rem 1rem; background: var(--panel); border-bottom: 1px solid var(--line); flex-wrap: wrap; }
     h1 { font-size: 1.05rem; margin: 0; }
     h2 { font-size: 1.1rem; margin: 1.2rem 0 .4rem; }
+    h3 { font-size: 1rem; margin: .9rem 0 .2rem; }
     a { color: var(--accent); }
     a:focus-visible, button:focus-visible, input:focus-visible, [tabindex]:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
     nav { display: flex; gap: .5rem; }
     nav a + a::before { content: "› "; color: var(--dim); }
     main { padding: 0 1rem 1rem; flex: 1; display: flex; flex-direction: column; min-height: 0; outline: none; }
+    .view { display: contents; }
     .dim { color: var(--dim); }
     .wrong { color: var(--wrong); white-space: pre-wrap; }
     dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; margin: .4rem 0; }
@@ -73,7 +75,38 @@ extension BrowserAsset {
     .facets span:first-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
     .diagram { border: 1px solid var(--line); border-radius: 6px; overflow: hidden; flex: 1; min-height: 60vh; touch-action: none; }
     .diagram svg { width: 100%; height: 70vh; display: block; cursor: grab; }
+    :root:has(#edits:not([hidden])) { scroll-padding-bottom: 5rem; }
+    .unsaved { color: var(--accent); font-weight: 600; }
+    #edits { position: sticky; bottom: 0; z-index: 3; display: flex; gap: .5rem; align-items: center; flex-wrap: wrap; padding: .5rem 1rem; background: var(--panel); border-top: 1px solid var(--line); }
+    #edits[hidden] { display: none; }
+    #edits output { flex: 1 1 12rem; }
+    button:disabled { opacity: .55; cursor: default; }
+    button.main { background: var(--accent); color: var(--back); border-color: var(--accent); }
+    .values { width: 100%; }
+    .values th { width: 12rem; }
+    .values th.unsaved::after { content: " ●"; }
+    .input { display: flex; gap: .5rem; align-items: start; flex-wrap: wrap; }
+    .input input, .input textarea, .input select { flex: 1 1 14rem; min-width: 0; max-width: 40rem; }
+    textarea { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 4px; padding: .25rem .6rem; field-sizing: content; min-height: 2rem; max-height: 20rem; resize: vertical; }
+    textarea:focus-visible, select:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+    [aria-invalid=true] { border-color: var(--wrong); }
+    .rule { font-size: .85rem; margin: .1rem 0 0; }
+    .links { list-style: none; margin: 0; padding: 0; }
+    .links li { display: flex; gap: .4rem; align-items: center; margin: .1rem 0; flex-wrap: wrap; }
+    .links button { padding: 0 .4rem; }
+    dialog { color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 8px; width: min(34rem, calc(100vw - 2rem)); }
+    dialog::backdrop { background: #0006; }
+    dialog .choices { list-style: none; margin: .5rem 0; padding: 0; max-height: 40vh; overflow: auto; }
+    dialog .choices button { width: 100%; text-align: left; border: 0; background: none; }
+    dialog .choices button:hover { background: var(--mark); }
+    dialog input { width: 100%; }
+    fieldset { border: 1px solid var(--line); border-radius: 6px; margin: .6rem 0; min-width: 0; }
+    .scroll { overflow-x: auto; }
+    .note { background: var(--mark); border-radius: 6px; padding: .4rem .7rem; overflow-wrap: anywhere; }
+    .visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
     @media (max-width: 40rem) {
+      .values, .values tbody, .values tr, .values th, .values td { display: block; width: auto; }
+      .values th { border: 0; padding-bottom: 0; }
       .split { flex-direction: column; }
       .facets { width: auto; max-height: 14rem; }
       main { padding: 0 .5rem .5rem; }
@@ -83,11 +116,14 @@ extension BrowserAsset {
     """#####,
     "browse.js": #####"""
     // The pages, by the fragment of the address: #/ (stores), #/0/model, #/0/entity/NAME?where=…&text=…&sort=…, #/0/record?uri=…,
-    // #/0/history, #/differences?first=0&second=1&match=reference
+    // #/0/history, #/0/changes, #/differences?first=0&second=1&match=reference
 
-    import { ask, element, text, link, valueNode, number } from "./parts.js";
+    import { ask, element, text, link, number } from "./parts.js";
     import { showEntity } from "./grid.js";
     import { showModel } from "./diagram.js";
+    import { showRecord } from "./record.js";
+    import { showChanges } from "./changes.js";
+    import * as edits from "./edits.js";
 
     const page = document.getElementById("page");
     const trail = document.getElementById("trail");
@@ -104,50 +140,69 @@ extension BrowserAsset {
       trail.replaceChildren(...links);
     }
 
+    /** The number of pages that were asked for; only the latest is shown, whichever is there first. */
+    let turns = 0;
+
     async function route() {
+      const turn = ++turns;
+      const view = element("div", { class: "view" });
+      page.setAttribute("aria-busy", "true");
+      try {
+        await fill(view, () => turn === turns);
+      } catch (error) {
+        view.replaceChildren(element("p", { class: "wrong", role: "alert" }, error.message));
+      }
+      if (turn !== turns) return;
+      page.replaceChildren(view);
+      page.removeAttribute("aria-busy");
+    }
+
+    /** Makes the page of the address in a view, which is shown when it is complete. */
+    async function fill(page, isLatest) {
       const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
       const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
       const options = new URLSearchParams(query ?? "");
-      page.setAttribute("aria-busy", "true");
-      try {
-        const all = await loadStores(parts.length === 0);
-        if (parts.length === 0) return showStores(all);
-        if (parts[0] === "differences") {
-          setTrail(link(location.hash, "Differences"));
-          document.title = "Differences – Heartwood";
-          return await showDifferences(all, options);
-        }
-        const index = Number(parts[0]);
-        const store = all[index];
-        if (!store) throw new Error("There is no such store.");
-        const storeLink = link(`#/${index}/model`, store.title);
-        if (parts[1] === "model") {
-          setTrail(storeLink);
-          document.title = `${store.title} – Heartwood`;
-          showModel(page, store, index);
-        } else if (parts[1] === "entity") {
-          setTrail(storeLink, link(`#/${index}/entity/${encodeURIComponent(parts[2])}`, parts[2]));
-          document.title = `${parts[2]} – ${store.title} – Heartwood`;
-          showEntity(page, store, index, parts[2], options);
-        } else if (parts[1] === "history") {
-          setTrail(storeLink, link(`#/${index}/history`, "History"));
-          document.title = `History – ${store.title} – Heartwood`;
-          await showHistory(index);
-        } else if (parts[1] === "record") {
-          await showRecord(store, index, options.get("uri"), storeLink);
-        } else {
-          throw new Error("There is no such page.");
-        }
-      } catch (error) {
-        page.replaceChildren(element("p", { class: "wrong", role: "alert" }, error.message));
-      } finally {
-        page.removeAttribute("aria-busy");
+      const all = await loadStores(parts.length === 0);
+      edits.show(all[Number(parts[0])], Number(parts[0]));
+      if (parts.length === 0) return showStores(page, all);
+      if (parts[0] === "differences") {
+        setTrail(link(location.hash, "Differences"));
+        document.title = "Differences – Heartwood";
+        return showDifferences(page, all, options);
+      }
+      const index = Number(parts[0]);
+      const store = all[index];
+      if (!store) throw new Error("There is no such store.");
+      const storeLink = link(`#/${index}/model`, store.title);
+      if (parts[1] === "model") {
+        setTrail(storeLink);
+        document.title = `${store.title} – Heartwood`;
+        showModel(page, store, index);
+      } else if (parts[1] === "entity") {
+        setTrail(storeLink, link(`#/${index}/entity/${encodeURIComponent(parts[2])}`, parts[2]));
+        document.title = `${parts[2]} – ${store.title} – Heartwood`;
+        showEntity(page, store, index, parts[2], options);
+      } else if (parts[1] === "history") {
+        setTrail(storeLink, link(`#/${index}/history`, "History"));
+        document.title = `History – ${store.title} – Heartwood`;
+        await showHistory(page, index);
+      } else if (parts[1] === "changes") {
+        setTrail(storeLink, link(`#/${index}/changes`, "Unsaved changes"));
+        document.title = `Unsaved changes – ${store.title} – Heartwood`;
+        await showChanges(page, store, index);
+      } else if (parts[1] === "record") {
+        const record = await showRecord(page, store, index, options.get("uri"));
+        if (!isLatest()) return;
+        setTrail(storeLink, link(`#/${index}/entity/${encodeURIComponent(record.entity)}`, record.entity));
+        document.title = `${record.label} – ${record.entity} – Heartwood`;
+      } else {
+        throw new Error("There is no such page.");
       }
     }
 
     // MARK: Stores
 
-    function showStores(all) {
+    function showStores(page, all) {
       setTrail();
       document.title = "Heartwood";
       page.replaceChildren(...(all.length > 1 ? [comparison(all)] : []), ...all.map((store, index) => element("section", {}, [
@@ -206,7 +261,7 @@ extension BrowserAsset {
 
     const kinds = { removed: "only in the first", added: "only in the second", changed: "with other values", identifier: "identifier", metadata: "metadata", entity: "entities", property: "properties" };
 
-    async function showDifferences(all, options) {
+    async function showDifferences(page, all, options) {
       const titles = ["first", "second"].map((side) => all[Number(options.get(side))]?.title ?? "");
       const answer = await ask(`api/differences?${options}`);
       const summary = Object.entries(answer.counts).map(([kind, count]) => `${number(count)} ${kinds[kind]}`).join(", ");
@@ -247,43 +302,9 @@ extension BrowserAsset {
       return [row(what, difference.property ?? "", side("first"), side("second"))];
     }
 
-    // MARK: A record
-
-    async function showRecord(store, index, uri, storeLink) {
-      const record = await ask(`api/stores/${index}/record?uri=${encodeURIComponent(uri)}`);
-      setTrail(storeLink, link(`#/${index}/entity/${encodeURIComponent(record.entity)}`, record.entity));
-      document.title = `${record.label} – ${record.entity} – Heartwood`;
-      const rows = record.values.map((value) => element("tr", {}, [
-        element("th", { scope: "row" }, value.name), element("td", {}, [recordValue(value, index, record.uri)]),
-      ]));
-      const incoming = record.incoming.map((value) => element("tr", {}, [
-        element("th", { scope: "row" }, `${value.entity}.${value.relationship}`), element("td", {}, [linkList(value, index)]),
-      ]));
-      page.replaceChildren(
-        element("h2", {}, record.label),
-        element("p", { class: "dim" }, record.uri),
-        element("table", {}, [element("tbody", {}, rows)]),
-        ...(incoming.length ? [element("h2", {}, "Leads here"), element("table", {}, [element("tbody", {}, incoming)])] : []),
-      );
-    }
-
-    function recordValue(value, index, uri) {
-      if (value.error) return element("span", { class: "wrong" }, value.error);
-      if (value.links) return linkList(value, index);
-      const address = `api/stores/${index}/value?name=${encodeURIComponent(value.name)}&uri=${encodeURIComponent(uri)}`;
-      return valueNode(value.value, index, address);
-    }
-
-    function linkList(value, index) {
-      if (!value.count) return element("span", { class: "dim" }, "none");
-      const links = value.links.flatMap((item, place) => [...(place ? [text(", ")] : []), valueNode(item, index)]);
-      const more = value.count - value.links.length;
-      return element("span", {}, more > 0 ? [...links, text(` and ${number(more)} more`)] : links);
-    }
-
     // MARK: History
 
-    async function showHistory(index) {
+    async function showHistory(page, index) {
       const list = element("ol", { class: "history" });
       const more = element("button", { type: "button" }, "Earlier ones");
       let before = "";
@@ -327,7 +348,8 @@ extension BrowserAsset {
       const index = /^#\/(\d+)\//.exec(location.hash)?.[1];
       if (index === undefined || document.hidden) return;
       try {
-        const { version } = await ask(`api/stores/${index}/state`);
+        const { version, edits: state } = await ask(`api/stores/${index}/state`);
+        if (state) edits.note(Number(index), state);
         if (version > (seen.get(index) ?? 0)) news.hidden = false;
         seen.set(index, version);
       } catch {
@@ -349,8 +371,105 @@ extension BrowserAsset {
     }
 
     takeToken();
+    edits.begin(() => { stores = null; return route(); });
     addEventListener("hashchange", () => { takeToken(); route().then(() => page.focus({ preventScroll: true })); });
     route();
+
+    """#####,
+    "changes.js": #####"""
+    // The page of all unsaved changes, of what keeps them from being saved, and of records that others have changed too.
+
+    import { ask, cellText, element, link, number, text } from "./parts.js";
+    import { recordLink, refusals, save } from "./edits.js";
+
+    export async function showChanges(page, store, index) {
+      const { changes, count } = await ask(`api/stores/${index}/edits`);
+      const refusal = refusals.get(index);
+      const more = count - changes.length;
+      page.replaceChildren(
+        element("h2", {}, "Unsaved changes"),
+        ...(refusal?.faults ? [faults(refusal, index)] : []),
+        ...(refusal?.conflicts ? [conflicts(refusal, index)] : []),
+        ...(count ? [] : [element("p", { class: "dim" }, "Nothing has been changed since the last save.")]),
+        ...changes.map((change) => changeNode(change, index)),
+        ...(more > 0 ? [element("p", { class: "dim" }, `and ${number(more)} more`)] : []),
+      );
+    }
+
+    const kinds = { inserted: "insert", changed: "update", deleted: "delete" };
+
+    function changeNode({ kind, record, values }, index) {
+      const title = kind === "deleted" ? text(record.label) : recordLink(index, record);
+      const heads = { inserted: ["Property", "Value"], changed: ["Property", "Before", "Now"], deleted: ["Property", "Value"] }[kind];
+      const cells = ({ name, before, after }) => (kind === "changed" ? [name, shown(before), shown(after)] : [name, shown(kind === "deleted" ? before : after)]);
+      return element("section", { class: "change" }, [
+        element("h3", {}, [element("span", { class: `kind ${kinds[kind]}` }, kind), text(` ${record.entity} `), title]),
+        ...(values.length ? [table(heads, values.map(cells))] : []),
+      ]);
+    }
+
+    function shown(value) {
+      if (value === null || value === undefined) return "nil";
+      return Array.isArray(value) && !value.length ? "none" : cellText(value);
+    }
+
+    function table(heads, rows) {
+      return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Values" }, [element("table", {}, [
+        element("thead", {}, [element("tr", {}, heads.map((head) => element("th", { scope: "col" }, head)))]),
+        element("tbody", {}, rows.map((cells) => element("tr", {}, cells.map((cell) => element("td", {}, cell))))),
+      ])]);
+    }
+
+    // MARK: Rules
+
+    function faults(refusal, index) {
+      return element("div", { role: "alert", class: "faults" }, [
+        element("p", { class: "wrong" }, refusal.message),
+        element("ul", {}, refusal.faults.map((fault) => element("li", {}, [
+          link(`#/${index}/record?uri=${encodeURIComponent(fault.uri)}`, `${fault.entity} ${fault.reference}`), text(`: ${fault.message}`),
+        ]))),
+      ]);
+    }
+
+    // MARK: Conflicts
+
+    /** A choice for each record that others have changed too; the save is tried again when all are made. */
+    function conflicts(refusal, index) {
+      const fields = refusal.conflicts.map((conflict, place) => conflictField(conflict, place, index));
+      const wrong = element("p", { class: "wrong", role: "alert" });
+      const chooseAll = (choice) => {
+        for (const field of fields) (field.querySelector(`input[value=${choice}]`) ?? field.querySelector("input")).checked = true;
+      };
+      return element("form", { class: "conflicts", onsubmit: (event) => {
+        event.preventDefault();
+        const form = new FormData(event.target);
+        const choices = {};
+        refusal.conflicts.forEach((conflict, place) => { choices[conflict.record.uri] = form.get(`choice-${place}`); });
+        if (Object.values(choices).includes(null)) wrong.textContent = "Choose for each record what to keep.";
+        else save(choices);
+      } }, [
+        element("p", { class: "wrong", role: "alert" }, refusal.message),
+        ...(fields.length > 1 ? [element("div", { class: "bar" }, [
+          element("button", { type: "button", onclick: () => chooseAll("mine") }, "Mine for all"), element("button", { type: "button", onclick: () => chooseAll("theirs") }, "Theirs for all"),
+        ])] : []),
+        ...fields, wrong, element("button", { class: "main" }, "Save with these choices"),
+      ]);
+    }
+
+    function conflictField(conflict, place, index) {
+      const { record, values, isDeletedHere, isDeletedInStore } = conflict;
+      const side = (value, isDeleted) => (isDeleted ? "deleted" : shown(value));
+      const option = (value, label) => element("label", {}, [element("input", { type: "radio", name: `choice-${place}`, value }), text(` ${label}`)]);
+      const mine = isDeletedHere ? "Mine: delete the record" : "Mine: save my changes on top of theirs";
+      const theirs = isDeletedInStore ? "Theirs: the record is deleted, and my changes are dropped" : "Theirs: keep the record as it is stored, and drop my changes";
+      return element("fieldset", {}, [
+        element("legend", {}, [text(`${record.entity} `), isDeletedHere ? text(record.label) : recordLink(index, record)]),
+        table(["Property", "At the start", "Here", "In the store"], values.map((value) => [
+          value.name, shown(value.start), side(value.here, isDeletedHere), side(value.stored, isDeletedInStore),
+        ])),
+        element("div", { class: "bar" }, [...(isDeletedInStore ? [] : [option("mine", mine)]), option("theirs", theirs)]),
+      ]);
+    }
 
     """#####,
     "completion.js": #####"""
@@ -671,11 +790,328 @@ extension BrowserAsset {
     }
 
     """#####,
+    "edits.js": #####"""
+    // The unsaved changes of the store that is shown: the bar with undo, redo and save, and the requests that change something.
+
+    import { ask, element, link, number } from "./parts.js";
+
+    const bar = document.getElementById("edits");
+    /** The state of each store's changes, by its index. */
+    const states = new Map();
+    let shown = null;
+    let reload = () => {};
+    /** Requests are sent one after the other, so that a field that loses the focus is set before what follows. */
+    let queue = Promise.resolve();
+    /** What has kept the changes of a store from being saved, until the next save. */
+    export const refusals = new Map();
+
+    /** Sends a change and shows the new state; what the server refuses is thrown. */
+    export function change(store, index, name, question = {}) {
+      const sent = queue.then(() => ask(`api/stores/${index}/edits/${name}`, question, undefined, { "X-Heartwood-Edits": store.editing }));
+      queue = sent.catch(() => {});
+      return sent.then((answer) => {
+        if (answer.state) note(index, answer.state);
+        return answer;
+      });
+    }
+
+    export function note(index, state) {
+      const former = states.get(index);
+      states.set(index, state);
+      if (shown?.index === index && JSON.stringify(former) !== JSON.stringify(state)) draw();
+    }
+
+    /** Shows the bar for a store, or hides it where there is none or it is only read. */
+    export function show(store, index) {
+      shown = store?.editing ? { store, index } : null;
+      bar.hidden = !shown;
+      if (!shown) return;
+      draw();
+      if (!states.has(index)) perform(async () => note(index, (await ask(`api/stores/${index}/edits`)).state));
+    }
+
+    /** - Parameter shows: shows the page anew. */
+    export function begin(shows) {
+      reload = shows;
+    }
+
+    // MARK: The bar
+
+    const status = element("output", { role: "status" });
+    const problem = element("span", { class: "wrong", role: "alert" });
+    const buttons = {
+      undo: element("button", { type: "button", title: "Ctrl+Z outside of fields", onclick: () => step("undo") }, "Undo"),
+      redo: element("button", { type: "button", title: "Ctrl+Shift+Z outside of fields", onclick: () => step("redo") }, "Redo"),
+      review: element("button", { type: "button", onclick: () => { location.hash = `#/${shown.index}/changes`; } }, "Review"),
+      discard: element("button", { type: "button", onclick: () => discard() }, "Discard"),
+      save: element("button", { type: "button", class: "main", title: "Ctrl+S", onclick: () => save() }, "Save"),
+    };
+    bar.append(status, problem, ...Object.values(buttons));
+
+    function draw() {
+      const state = states.get(shown.index) ?? { count: 0 };
+      const backup = state.backup ? ` Backup: ${state.backup}` : "";
+      status.textContent = state.count ? `${number(state.count)} ${state.count === 1 ? "record is" : "records are"} not saved.${backup}` : `No unsaved changes.${backup}`;
+      buttons.undo.disabled = !state.canUndo;
+      buttons.redo.disabled = !state.canRedo;
+      for (const name of ["review", "discard", "save"]) buttons[name].disabled = !state.count;
+    }
+
+    async function perform(body) {
+      problem.textContent = "";
+      try {
+        await body();
+      } catch (error) {
+        problem.textContent = error.message;
+      }
+    }
+
+    /** Undoes or redoes a step, and shows the page with what it changed. */
+    function step(name) {
+      if (buttons[name].disabled) return;
+      perform(async () => {
+        await change(shown.store, shown.index, name);
+        refusals.delete(shown.index);
+        await reload();
+      });
+    }
+
+    async function discard() {
+      const state = states.get(shown.index);
+      const sure = await confirmed("Discard all changes?", [element("p", {}, `${number(state.count)} changed records get back their saved values. This cannot be undone.`)], "Discard");
+      if (sure) step("discard");
+    }
+
+    /** Saves; with choices if others have changed the same records. What refuses it is shown on the page of the changes. */
+    export function save(choices) {
+      if (buttons.save.disabled) return;
+      return perform(async () => {
+        document.activeElement?.blur();
+        await queue;
+        const invalid = document.querySelector("[aria-invalid=true]");
+        if (invalid) {
+          invalid.focus();
+          throw new Error("A field has a value that is not allowed. Correct it first.");
+        }
+        const { index, store } = shown;
+        try {
+          const answer = await change(store, index, "save", { choices });
+          refusals.delete(index);
+          follow(index, answer.renamed);
+          await reload();
+          status.textContent = `Saved.${answer.state.backup ? ` Backup: ${answer.state.backup}` : answer.hasFile ? "" : " There is no backup, because the store is no file."}`;
+        } catch (error) {
+          if (!error.faults && !error.conflicts) throw error;
+          refusals.set(index, error);
+          const address = `#/${index}/changes`;
+          if (location.hash === address) await reload();
+          else location.hash = address;
+        }
+      });
+    }
+
+    /** The page of a new record has another address once it is saved. */
+    function follow(index, renamed) {
+      const uri = new URLSearchParams(location.hash.split("?")[1] ?? "").get("uri");
+      if (uri && renamed[uri]) history.replaceState(null, "", `#/${index}/record?uri=${encodeURIComponent(renamed[uri])}`);
+    }
+
+    // MARK: Asking
+
+    /** Asks whether something is to be done. */
+    export function confirmed(title, content, label) {
+      return new Promise((resolve) => {
+        const dialog = element("dialog", { "aria-labelledby": "dialog-title" }, [
+          element("h2", { id: "dialog-title" }, title), ...content,
+          element("div", { class: "bar" }, [
+            element("button", { type: "button", class: "main", onclick: () => dialog.close("yes") }, label),
+            element("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
+          ]),
+        ]);
+        dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue === "yes"); });
+        bar.append(dialog);
+        dialog.showModal();
+      });
+    }
+
+    /** Lets the user choose one of the records of an entity; null if none is chosen. */
+    export function chosenRecord(index, entity, title) {
+      return new Promise((resolve) => {
+        let choice = null;
+        let asked = 0;
+        const list = element("ul", { class: "choices" });
+        const found = element("p", { class: "dim", role: "status" });
+        const field = element("input", { type: "search", "aria-label": `Text in a record of ${entity}`, placeholder: "Text anywhere in the record" });
+        const search = async () => {
+          const number = ++asked;
+          const answer = await ask(`api/stores/${index}/links`, { entity, text: field.value.trim() || null }).catch((error) => ({ links: [], error }));
+          if (number !== asked) return;
+          const more = answer.count - answer.links.length;
+          found.textContent = answer.error?.message ?? (more > 0 ? `The first ${answer.links.length} of ${answer.count.toLocaleString("en")}` : `${answer.count} found`);
+          list.replaceChildren(...answer.links.map((record) => element("li", {}, [
+            element("button", { type: "button", onclick: () => { choice = record; dialog.close(); } }, record.entity === entity ? record.label : `${record.label} (${record.entity})`),
+          ])));
+        };
+        field.addEventListener("input", search);
+        const dialog = element("dialog", { "aria-labelledby": "dialog-title" }, [
+          element("h2", { id: "dialog-title" }, title), field, found, list,
+          element("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
+        ]);
+        dialog.addEventListener("close", () => { dialog.remove(); resolve(choice); });
+        bar.append(dialog);
+        dialog.showModal();
+        search();
+      });
+    }
+
+    // MARK: Keys
+
+    addEventListener("keydown", (event) => {
+      if (!shown || !(event.ctrlKey || event.metaKey) || event.altKey || document.querySelector("dialog[open]")) return;
+      const key = event.key.toLowerCase();
+      if (key === "s") {
+        event.preventDefault();
+        save();
+      } else if (!event.target.closest("input, textarea, select") && (key === "z" || key === "y")) {
+        event.preventDefault();
+        step(key === "y" || event.shiftKey ? "redo" : "undo");
+      }
+    });
+
+    addEventListener("beforeunload", (event) => {
+      if ([...states.values()].some((state) => state.count)) event.preventDefault();
+    });
+
+    /** A link to a record. */
+    export function recordLink(index, record) {
+      return link(`#/${index}/record?uri=${encodeURIComponent(record.uri)}`, record.label);
+    }
+
+
+    """#####,
+    "fields.js": #####"""
+    // The field of an attribute: an input of its type, its rules, and what is wrong with the value.
+
+    import { askBlob, element, number, valueNode } from "./parts.js";
+    import { change } from "./edits.js";
+
+    const numeric = { integer16: "numeric", integer32: "numeric", integer64: "numeric", decimal: "decimal", double: "decimal", float: "decimal" };
+    /** A file that is longer does not fit into a request, in which it is base64. */
+    const fileLimit = 700_000;
+
+    /**
+     * The nodes of a field.
+     * - changed: takes the answer of the server, and returns the property as it is now.
+     */
+    export function editor(value, property, place, changed) {
+      const identifier = `value-${property.name}`;
+      const rule = element("p", { class: "rule dim", id: `rule-${property.name}` }, rules(property));
+      const wrong = element("p", { class: "rule wrong", role: "alert", id: `wrong-${property.name}` });
+      const box = element("div", { class: "input" });
+      const send = async (string) => {
+        try {
+          const now = changed(await change(place.store, place.index, "set", { uri: place.uri, name: property.name, text: string }));
+          tell(now.faults?.join(" ") ?? "");
+          if (property.type === "binary" || property.type === "transformable") draw(now);
+          else if (string === null) draw(now, true);
+          if (nothing) nothing.disabled = now.value === null;
+        } catch (error) {
+          tell(error.faults?.map((fault) => fault.message).join(" ") ?? error.message, true);
+        }
+      };
+      /** A value that was refused is marked until it is corrected; the record keeps the one before. */
+      const tell = (message, isRefused = false) => {
+        wrong.textContent = message;
+        box.querySelector(`#${CSS.escape(identifier)}`)?.setAttribute("aria-invalid", isRefused);
+      };
+      let nothing = null;
+      const draw = (value, hasFocus) => {
+        const attributes = { id: identifier, "aria-describedby": `${rule.id} ${wrong.id}` };
+        const address = `api/stores/${place.index}/value?name=${encodeURIComponent(property.name)}&uri=${encodeURIComponent(place.uri)}`;
+        nothing = property.isOptional ? element("button", { type: "button", disabled: value.value === null, "aria-label": `Set ${property.name} to nil`, onclick: () => send(null) }, "nil") : null;
+        box.replaceChildren(...input(value.value, property, attributes, send, address, place.index), ...(nothing ? [nothing] : []));
+        if (hasFocus) box.querySelector(`#${CSS.escape(identifier)}`)?.focus();
+      };
+      draw(value);
+      wrong.textContent = (value.faults ?? []).join(" ");
+      return [box, rule, wrong];
+    }
+
+    function rules(property) {
+      return [property.isOptional ? "" : "required", ...property.rules].filter(Boolean).join(", ");
+    }
+
+    function input(value, property, attributes, send, address, index) {
+      switch (property.type) {
+        case "boolean": return [choice(value, property, attributes, send)];
+        case "binary": case "transformable": return file(value, attributes, send, address, index);
+        case "string": return typeof value === "object" && value !== null ? [loading(value, attributes, send, address)] : [area(value, attributes, send)];
+        default: return [line(value, property, attributes, send)];
+      }
+    }
+
+    function choice(value, property, attributes, send) {
+      const options = [["true", "true"], ["false", "false"], ...(property.isOptional || value === null ? [["", "nil"]] : [])];
+      const select = element("select", { ...attributes, onchange: () => send(select.value || null) }, options.map(([value, label]) => element("option", { value }, label)));
+      select.value = value === null ? "" : String(value);
+      return select;
+    }
+
+    /** Text of any length and with line breaks; an emptied field is an empty text, and not nil. */
+    function area(value, attributes, send) {
+      const area = element("textarea", { ...attributes, rows: 1, spellcheck: "true", placeholder: value === null ? "nil" : undefined, onchange: () => { area.removeAttribute("placeholder"); send(area.value); } });
+      area.value = value ?? "";
+      return area;
+    }
+
+    /** The beginning of a long text, which is loaded as a whole before it can be changed. */
+    function loading(value, attributes, send, address) {
+      const button = element("button", { type: "button", id: attributes.id, onclick: async () => {
+        const field = area(await (await askBlob(address)).text(), attributes, send);
+        button.replaceWith(field);
+        field.focus();
+      } }, `Edit all ${number(value.length)} characters`);
+      return element("div", {}, [element("pre", {}, `${value.text.slice(0, 2000)}…`), button]);
+    }
+
+    /** Numbers, dates and the like as text, which the server reads; an emptied field is nil. */
+    function line(value, property, attributes, send) {
+      const field = element("input", {
+        ...attributes, type: property.type === "uri" ? "url" : "text", inputmode: numeric[property.type], spellcheck: "false", autocomplete: "off",
+        placeholder: value === null ? "nil" : undefined, onchange: () => send(field.value.trim() || null),
+      });
+      field.value = value === null ? "" : String(value);
+      return field;
+    }
+
+    /** Binary data as a file to take in place of them. */
+    function file(value, attributes, send, address, index) {
+      const field = element("input", { ...attributes, type: "file", onchange: async () => {
+        const [chosen] = field.files;
+        if (!chosen) return;
+        if (chosen.size > fileLimit) {
+          field.value = "";
+          field.replaceWith(field, element("p", { class: "rule wrong", role: "alert" }, `The file has ${number(chosen.size)} bytes; ${number(fileLimit)} are the most here.`));
+          return;
+        }
+        send(base64(new Uint8Array(await chosen.arrayBuffer())));
+      } });
+      return [element("div", {}, [valueNode(value, index, address)]), field];
+    }
+
+    function base64(bytes) {
+      let string = "";
+      for (const byte of bytes) string += String.fromCharCode(byte);
+      return btoa(string);
+    }
+
+    """#####,
     "grid.js": #####"""
     // The records of an entity as a table that can be scrolled through, however long it is: only the rows in sight are there.
 
     import { complete } from "./completion.js";
     import { ask, askBlob, element, keep, cellText, number } from "./parts.js";
+    import { change } from "./edits.js";
 
     const rowHeight = 26;
     const pageLength = 100;
@@ -713,6 +1149,7 @@ extension BrowserAsset {
       const hidden = new Set(JSON.parse(sessionStorage.getItem(`hidden ${name}`) ?? "[]"));
       const form = element("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); go({ condition: field.value.trim(), text: anywhere.value.trim() }); } }, [
         element("div", { class: "field" }, [field, complete(field, entity, store.entities)]), anywhere, element("button", {}, "Find"),
+        ...(store.editing && !entity.isAbstract ? [element("button", { type: "button", onclick: () => add() }, "Add")] : []),
         menu("Columns", ordered.map((column) => columnChoice(column, hidden, () => { sessionStorage.setItem(`hidden ${name}`, JSON.stringify([...hidden])); go({}); }))),
         menu("Take along", [
           element("button", { type: "button", onclick: () => copyCommand(store, name, state, ordered) }, "Copy as a command"),
@@ -724,6 +1161,14 @@ extension BrowserAsset {
       const save = async (format) => {
         try {
           keep(await askBlob(`api/stores/${index}/export`, { format, records: { entity: name, ...conditions(state), sort: state.sort } }), `${name}.${format}`);
+        } catch (error) {
+          wrong.textContent = error.message;
+        }
+      };
+      const add = async () => {
+        try {
+          const { record } = await change(store, index, "insert", { entity: name });
+          location.hash = `#/${index}/record?uri=${encodeURIComponent(record.uri)}`;
         } catch (error) {
           wrong.textContent = error.message;
         }
@@ -898,7 +1343,7 @@ extension BrowserAsset {
       row(place, top) {
         const record = this.pages.get(Math.floor(place / pageLength))?.[place % pageLength];
         const cells = record
-          ? [cell(record.reference, "dim"), ...(record.error ? [cell(record.error, "wrong")] : this.shown.map(({ column, place }) => cell(cellText(record.cells[place]), isNumeric(column) ? "number" : "")))]
+          ? [cell(marks[record.change] ?? record.reference, record.change ? "unsaved" : "dim"), ...(record.error ? [cell(record.error, "wrong")] : this.shown.map(({ column, place }) => cell(cellText(record.cells[place]), isNumeric(column) ? "number" : "")))]
           : [cell("…", "dim")];
         const node = element("div", {
           class: "row", role: "row", tabindex: "-1", "aria-rowindex": place + 2, "data-place": place,
@@ -938,6 +1383,8 @@ extension BrowserAsset {
         this.node.scrollTop = scaled ? (place / Math.max(1, this.count - this.inSight + 1)) * room : place * rowHeight;
       }
     }
+
+    const marks = { inserted: "new, not saved", changed: "changed, not saved" };
 
     function isNumeric(column) {
       return ["integer16", "integer32", "integer64", "decimal", "double", "float"].includes(column.type);
@@ -1025,6 +1472,7 @@ extension BrowserAsset {
       <p id="news" role="status" hidden>Others have changed the store. <button type="button">Show</button></p>
     </header>
     <main id="page" tabindex="-1" aria-live="polite"><noscript>This page needs JavaScript, all of which comes from this server.</noscript></main>
+    <div id="edits" role="region" aria-label="Unsaved changes" hidden></div>
     </body>
     </html>
 
@@ -1033,14 +1481,17 @@ extension BrowserAsset {
     // What all pages use. Values become text of the page, never markup.
 
     /** Asks the server; what it refuses is thrown, with the place in a predicate. */
-    export async function ask(path, question, signal) {
-      const headers = credentials();
+    export async function ask(path, question, signal, fields = {}) {
+      const headers = { ...credentials(), ...fields };
       if (question) headers["Content-Type"] = "application/json";
       const response = await fetch(path, { method: question ? "POST" : "GET", headers, signal, body: question && JSON.stringify(question) });
-      const answer = await response.json();
-      if (!response.ok) throw Object.assign(new Error(answer.error), answer);
+      const answer = await response.json().catch(() => ({ error: refusals[response.status] ?? `The server has answered with status ${response.status}.` }));
+      if (!response.ok) throw Object.assign(new Error(answer.error), answer, { status: response.status });
       return answer;
     }
+
+    /** What a server refuses before it has read the request, without a word. */
+    const refusals = { 413: "The value is too long for a request: 1 MiB is the most." };
 
     /** The token, if there is one: in a server of somebody else the browser sends what that has asked for. */
     function credentials() {
@@ -1165,6 +1616,156 @@ extension BrowserAsset {
         lines.push(`${place.toString(16).padStart(8, "0")}  ${digits.padEnd(47)}  ${letters}`);
       }
       return lines.join("\n") + (blob.size > dumpLimit ? "\n…" : "");
+    }
+
+    """#####,
+    "record.js": #####"""
+    // The page of a record: its values, and the fields that change them.
+
+    import { ask, element, link, number, text, valueNode } from "./parts.js";
+    import { change, chosenRecord, confirmed, recordLink } from "./edits.js";
+    import { editor } from "./fields.js";
+
+    export async function showRecord(page, store, index, uri) {
+      const record = await ask(`api/stores/${index}/record?uri=${encodeURIComponent(uri)}`);
+      const entity = store.entities.find((entity) => entity.name === record.entity);
+      const place = { store, index, uri: record.uri };
+      const heading = element("h2", {}, record.label);
+      if (record.change === "deleted") {
+        page.replaceChildren(heading, element("p", { class: "note" }, [
+          text("This record is deleted, which is not saved yet. Undo brings it back. "), link(`#/${index}/changes`, "All unsaved changes"),
+        ]));
+        return record;
+      }
+      const rows = record.values.map((value) => row(value, entity.properties.find((property) => property.name === value.name), place, heading));
+      const incoming = record.incoming.map((value) => element("tr", {}, [
+        element("th", { scope: "row" }, `${value.entity}.${value.relationship}`), element("td", {}, [linkList(value, index)]),
+      ]));
+      const wrong = element("p", { class: "wrong", role: "alert" });
+      page.replaceChildren(
+        heading,
+        element("p", { class: "dim" }, record.change === "inserted" ? "new, not saved" : record.uri),
+        ...(store.editing ? [element("div", { class: "bar" }, [element("button", { type: "button", onclick: () => remove(record, place, wrong) }, "Delete…")]), wrong] : []),
+        element("table", { class: "values" }, [element("tbody", {}, rows)]),
+        ...(incoming.length ? [element("h2", {}, "Leads here"), element("table", {}, [element("tbody", {}, incoming)])] : []),
+      );
+      return record;
+    }
+
+    /** A row with a value. In a store that can be changed, it has a field; after a change the row is made anew. */
+    function row(value, property, place, heading) {
+      const changed = (answer) => {
+        heading.textContent = answer.label;
+        mark(node, answer.property);
+        return answer.property;
+      };
+      const isFixed = !place.store.editing || value.error || property.isDerived || property.type === "undefined";
+      let content;
+      if (isFixed) content = [fixedValue(value, place.index, place.uri)];
+      else if (property.type) content = editor(value, property, place, changed);
+      else content = [links(value, property, place, changed)];
+      const label = isFixed || !property.type ? text(value.name) : element("label", { for: `value-${value.name}` }, value.name);
+      const node = element("tr", {}, [element("th", { scope: "row" }, [label]), element("td", {}, content)]);
+      mark(node, value);
+      return node;
+    }
+
+    function mark(node, value) {
+      node.firstChild.classList.toggle("unsaved", Boolean(value.isChanged));
+      node.firstChild.title = value.isChanged ? "changed, not saved" : "";
+    }
+
+    function fixedValue(value, index, uri) {
+      if (value.error) return element("span", { class: "wrong" }, value.error);
+      if (value.links) return linkList(value, index);
+      const address = `api/stores/${index}/value?name=${encodeURIComponent(value.name)}&uri=${encodeURIComponent(uri)}`;
+      return valueNode(value.value, index, address);
+    }
+
+    function linkList(value, index) {
+      if (!value.count) return element("span", { class: "dim" }, "none");
+      const links = value.links.flatMap((item, place) => [...(place ? [text(", ")] : []), valueNode(item, index)]);
+      const more = value.count - value.links.length;
+      return element("span", {}, more > 0 ? [...links, text(` and ${number(more)} more`)] : links);
+    }
+
+    // MARK: Relationships
+
+    /** The destinations of a relationship with buttons that add, remove and, in an ordered one, move them. */
+    function links(value, property, place, changed) {
+      const node = element("div", { role: "group", "aria-label": value.name });
+      const send = async (name, other, position) => {
+        try {
+          draw(changed(await change(place.store, place.index, name, { uri: place.uri, name: value.name, other: other.uri, place: position })));
+        } catch (error) {
+          node.append(element("p", { class: "wrong", role: "alert" }, error.message));
+        }
+      };
+      const choose = async () => {
+        const other = await chosenRecord(place.index, property.destination, `${value.name}: choose a record of ${property.destination}`);
+        if (other) await send("relate", other);
+        node.querySelector("button.choose")?.focus();
+      };
+      const item = (record, position, count) => element("li", {}, [
+        recordLink(place.index, record),
+        ...(property.isOrdered && position > 0 ? [button("↑", `Move ${record.label} up`, () => send("relate", record, position - 1))] : []),
+        ...(property.isOrdered && position < count - 1 ? [button("↓", `Move ${record.label} down`, () => send("relate", record, position + 1))] : []),
+        button("Remove", `Remove ${record.label} from ${value.name}`, () => send("unrelate", record)),
+      ]);
+      const draw = (value) => {
+        const records = value.links ?? (value.value ? [value.value] : []);
+        const more = (value.count ?? records.length) - records.length;
+        node.replaceChildren(
+          ...(records.length ? [element("ul", { class: "links" }, records.map((record, position) => item(record, position, records.length)))] : [element("span", { class: "dim" }, "none ")]),
+          ...(more > 0 ? [element("p", { class: "dim" }, `and ${number(more)} more`)] : []),
+          button(property.isToMany ? "Add…" : "Choose…", `${property.isToMany ? "Add to" : "Choose"} ${value.name}`, choose, "choose"),
+          element("p", { class: "rule dim" }, rules(property)),
+          element("p", { class: "rule wrong", role: "alert" }, (value.faults ?? []).join(" ")),
+        );
+      };
+      draw(value);
+      return node;
+    }
+
+    function rules(property) {
+      const bounds = property.isToMany && (property.minCount || property.maxCount) ? `${property.minCount} to ${property.maxCount || "any number"}` : "";
+      return [property.isOptional ? "" : "required", property.isOrdered ? "ordered" : "", bounds].filter(Boolean).join(", ");
+    }
+
+    function button(label, description, onclick, kind) {
+      return element("button", { type: "button", class: kind, "aria-label": description === label ? undefined : description, title: description, onclick }, label);
+    }
+
+    // MARK: Deleting
+
+    /** Deletes a record after the person has seen what the delete rules do with others. */
+    async function remove(record, place, wrong) {
+      try {
+        const question = { uri: place.uri };
+        const deletion = await change(place.store, place.index, "deletion", question);
+        if (await confirmed(`Delete ${deletion.label}?`, consequences(deletion), "Delete")) {
+          await change(place.store, place.index, "delete", question);
+          location.hash = `#/${place.index}/entity/${encodeURIComponent(record.entity)}`;
+        }
+      } catch (error) {
+        wrong.textContent = error.message;
+      }
+    }
+
+    function consequences(deletion) {
+      const more = deletion.count - deletion.cascade.length;
+      const names = deletion.cascade.map((item) => element("li", {}, `${item.entity} ${item.label}`));
+      const dangling = deletion.incoming.map((item) => `${number(item.count)} of ${item.entity}.${item.relationship}`);
+      return [
+        ...(deletion.denials.length ? [element("p", { class: "wrong" }, `The model denies the deletion while ${deletion.denials.join(" and ")} has records: it cannot be saved.`)] : []),
+        ...(deletion.count ? [
+          element("p", {}, `${number(deletion.count)} more ${deletion.count === 1 ? "record is" : "records are"} deleted with it:`),
+          element("ul", { class: "cascade" }, more > 0 ? [...names, element("li", {}, `and ${number(more)} more`)] : names),
+        ] : [element("p", {}, "No other record is deleted with it.")]),
+        ...(deletion.unlinkedCount ? [element("p", {}, `${number(deletion.unlinkedCount)} other ${deletion.unlinkedCount === 1 ? "record loses its" : "records lose their"} relationship to what is deleted.`)] : []),
+        ...(dangling.length ? [element("p", { class: "wrong" }, `Without an inverse, these still refer to it afterwards: ${dangling.join(", ")}.`)] : []),
+        element("p", { class: "dim" }, "Nothing is written before Save, and Undo brings it back."),
+      ];
     }
 
     """#####,

@@ -60,7 +60,7 @@ public struct LocalAccess: Sendable {
     return zip(given, wanted).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  private static func makeToken() -> String {
+  static func makeToken() -> String {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     return Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(

@@ -15,8 +15,9 @@ import HeartwoodStore
 ///       …
 ///     }
 ///
-/// No request changes a store. Values are sent as JSON and inserted into the page as text, so hostile text in a store
-/// is harmless.
+/// No request changes a store, unless the store was made with `allowsEditing`. Then a request to change something is a
+/// `POST` from the browser's own page: its `Origin` is that of the server, and it has a token that only the page knows.
+/// Values are sent as JSON and inserted into the page as text, so hostile text in a store is harmless.
 public final class StoreBrowser: Sendable {
   private let stores: [BrowsedStore]
 
@@ -61,6 +62,7 @@ public final class StoreBrowser: Sendable {
       try request.check(method: "GET")
       return .json(.array(try await overviews()))
     case ("stores", 3): return try await store(path[1]).answer(request, path[2])
+    case ("stores", 4) where path[2] == "edits": return try await store(path[1]).edit(request, path[3])
     default: throw BrowserError.notFound
     }
   }
@@ -121,9 +123,7 @@ extension BrowserRequest {
     guard header("Content-Type")?.hasPrefix("application/json") == true else {
       throw BrowserError.malformed("The content has to be of the type application/json.")
     }
-    guard body.count <= StoreBrowser.bodyLimit else {
-      throw BrowserError.malformed("The content is longer than 1 MiB.")
-    }
+    guard body.count <= StoreBrowser.bodyLimit else { throw BrowserError.tooLong }
     do {
       return try JSONDecoder().decode(Question.self, from: body)
     } catch {
@@ -140,12 +140,18 @@ enum BrowserError: Error {
   /// The path only allows this method.
   case method(String)
   case malformed(String)
+  case tooLong
+  case forbidden(String)
+  /// The record is deleted, which is not saved yet.
+  case deleted
 
   var status: Int {
     switch self {
-    case .notFound: 404
+    case .notFound, .deleted: 404
     case .method: 405
     case .malformed: 400
+    case .tooLong: 413
+    case .forbidden: 403
     }
   }
 
@@ -153,7 +159,9 @@ enum BrowserError: Error {
     switch self {
     case .notFound: "There is no such page."
     case .method(let method): "It is asked for by \(method)."
-    case .malformed(let message): message
+    case .malformed(let message), .forbidden(let message): message
+    case .tooLong: "The content is longer than 1 MiB. Use heartwood edit or an import for it."
+    case .deleted: "The record is deleted, which is not saved yet. Undo the deletion to change it."
     }
   }
 }
@@ -171,6 +179,15 @@ extension BrowserResponse {
     .entityUnknown, .propertyUnknown, .objectNotFound, .historyNotTracked, .capabilityMissing,
   ]
 
+  private static func status(of error: PersistenceError) -> Int {
+    switch error.code {
+    case .storeReadOnly: 403
+    case .valueTypeMismatch, .valueUnsupported: 400
+    case .saveConflict, .fileChangedOnDisk: 409
+    default: notFound.contains(error.code) ? 404 : 500
+    }
+  }
+
   /// Returns the response for an error; for a predicate, with the place of the mistake, which the page marks.
   static func error(_ error: any Error) -> BrowserResponse {
     switch error {
@@ -183,8 +200,9 @@ extension BrowserResponse {
         ]),
         status: 400
       )
-    case let error as PersistenceError:
-      return refusal(notFound.contains(error.code) ? 404 : 500, error.description)
+    case let error as PersistenceError where error.code == .validationFailed || error.code == .constraintConflict:
+      return json(EditFault.refusal(error), status: 422)
+    case let error as PersistenceError: return refusal(status(of: error), error.description)
     default: return refusal(500, "\(error)")
     }
   }

@@ -207,6 +207,24 @@ extension ImportValue {
   }
 }
 
+extension AttributeType {
+  /// The form of a text that ``ImportValue/propertyValue(of:)`` converts to a value of the type, for the advice of an
+  /// error: "Write a whole number in its range."
+  package var textForm: String {
+    switch self {
+    case .integer16, .integer32, .integer64: "a whole number in its range"
+    case .decimal, .double, .float: "a number, such as -1.5 or 2e3"
+    case .boolean: "true or false"
+    case .date: "ISO 8601, such as 2026-01-31 or 2026-01-31T18:00:00Z"
+    case .uuid: "a UUID"
+    case .uri: "a URI"
+    case .binary, .transformable: "base64"
+    case .string: "text"
+    case .undefined: "nothing: the model does not say what it holds"
+    }
+  }
+}
+
 // MARK: Numbers as text
 
 extension ImportValue {

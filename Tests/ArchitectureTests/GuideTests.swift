@@ -45,6 +45,7 @@ import Testing
       1
     ),
     ("HeartwoodWrappers/HeartwoodWrappers.docc/StoresAroundStores", "HeartwoodWrappersTests/WrappersGuideTests", 4),
+    ("HeartwoodBrowser/HeartwoodBrowser.docc/BrowsingStores", "HeartwoodBrowserTests/EditingSafetyTests", 1),
   ])
   func codeOfTheArticleOfAProductIsTested(_ article: String, _ tests: String, _ count: Int) throws {
     let tested = Self.withoutIndents(try text("Tests/\(tests).swift"))

@@ -1,9 +1,12 @@
 // The pages, by the fragment of the address: #/ (stores), #/0/model, #/0/entity/NAME?where=…&text=…&sort=…, #/0/record?uri=…,
-// #/0/history, #/differences?first=0&second=1&match=reference
+// #/0/history, #/0/changes, #/differences?first=0&second=1&match=reference
 
-import { ask, element, text, link, valueNode, number } from "./parts.js";
+import { ask, element, text, link, number } from "./parts.js";
 import { showEntity } from "./grid.js";
 import { showModel } from "./diagram.js";
+import { showRecord } from "./record.js";
+import { showChanges } from "./changes.js";
+import * as edits from "./edits.js";
 
 const page = document.getElementById("page");
 const trail = document.getElementById("trail");
@@ -20,50 +23,69 @@ function setTrail(...links) {
   trail.replaceChildren(...links);
 }
 
+/** The number of pages that were asked for; only the latest is shown, whichever is there first. */
+let turns = 0;
+
 async function route() {
+  const turn = ++turns;
+  const view = element("div", { class: "view" });
+  page.setAttribute("aria-busy", "true");
+  try {
+    await fill(view, () => turn === turns);
+  } catch (error) {
+    view.replaceChildren(element("p", { class: "wrong", role: "alert" }, error.message));
+  }
+  if (turn !== turns) return;
+  page.replaceChildren(view);
+  page.removeAttribute("aria-busy");
+}
+
+/** Makes the page of the address in a view, which is shown when it is complete. */
+async function fill(page, isLatest) {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
   const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
   const options = new URLSearchParams(query ?? "");
-  page.setAttribute("aria-busy", "true");
-  try {
-    const all = await loadStores(parts.length === 0);
-    if (parts.length === 0) return showStores(all);
-    if (parts[0] === "differences") {
-      setTrail(link(location.hash, "Differences"));
-      document.title = "Differences – Heartwood";
-      return await showDifferences(all, options);
-    }
-    const index = Number(parts[0]);
-    const store = all[index];
-    if (!store) throw new Error("There is no such store.");
-    const storeLink = link(`#/${index}/model`, store.title);
-    if (parts[1] === "model") {
-      setTrail(storeLink);
-      document.title = `${store.title} – Heartwood`;
-      showModel(page, store, index);
-    } else if (parts[1] === "entity") {
-      setTrail(storeLink, link(`#/${index}/entity/${encodeURIComponent(parts[2])}`, parts[2]));
-      document.title = `${parts[2]} – ${store.title} – Heartwood`;
-      showEntity(page, store, index, parts[2], options);
-    } else if (parts[1] === "history") {
-      setTrail(storeLink, link(`#/${index}/history`, "History"));
-      document.title = `History – ${store.title} – Heartwood`;
-      await showHistory(index);
-    } else if (parts[1] === "record") {
-      await showRecord(store, index, options.get("uri"), storeLink);
-    } else {
-      throw new Error("There is no such page.");
-    }
-  } catch (error) {
-    page.replaceChildren(element("p", { class: "wrong", role: "alert" }, error.message));
-  } finally {
-    page.removeAttribute("aria-busy");
+  const all = await loadStores(parts.length === 0);
+  edits.show(all[Number(parts[0])], Number(parts[0]));
+  if (parts.length === 0) return showStores(page, all);
+  if (parts[0] === "differences") {
+    setTrail(link(location.hash, "Differences"));
+    document.title = "Differences – Heartwood";
+    return showDifferences(page, all, options);
+  }
+  const index = Number(parts[0]);
+  const store = all[index];
+  if (!store) throw new Error("There is no such store.");
+  const storeLink = link(`#/${index}/model`, store.title);
+  if (parts[1] === "model") {
+    setTrail(storeLink);
+    document.title = `${store.title} – Heartwood`;
+    showModel(page, store, index);
+  } else if (parts[1] === "entity") {
+    setTrail(storeLink, link(`#/${index}/entity/${encodeURIComponent(parts[2])}`, parts[2]));
+    document.title = `${parts[2]} – ${store.title} – Heartwood`;
+    showEntity(page, store, index, parts[2], options);
+  } else if (parts[1] === "history") {
+    setTrail(storeLink, link(`#/${index}/history`, "History"));
+    document.title = `History – ${store.title} – Heartwood`;
+    await showHistory(page, index);
+  } else if (parts[1] === "changes") {
+    setTrail(storeLink, link(`#/${index}/changes`, "Unsaved changes"));
+    document.title = `Unsaved changes – ${store.title} – Heartwood`;
+    await showChanges(page, store, index);
+  } else if (parts[1] === "record") {
+    const record = await showRecord(page, store, index, options.get("uri"));
+    if (!isLatest()) return;
+    setTrail(storeLink, link(`#/${index}/entity/${encodeURIComponent(record.entity)}`, record.entity));
+    document.title = `${record.label} – ${record.entity} – Heartwood`;
+  } else {
+    throw new Error("There is no such page.");
   }
 }
 
 // MARK: Stores
 
-function showStores(all) {
+function showStores(page, all) {
   setTrail();
   document.title = "Heartwood";
   page.replaceChildren(...(all.length > 1 ? [comparison(all)] : []), ...all.map((store, index) => element("section", {}, [
@@ -122,7 +144,7 @@ function comparison(all) {
 
 const kinds = { removed: "only in the first", added: "only in the second", changed: "with other values", identifier: "identifier", metadata: "metadata", entity: "entities", property: "properties" };
 
-async function showDifferences(all, options) {
+async function showDifferences(page, all, options) {
   const titles = ["first", "second"].map((side) => all[Number(options.get(side))]?.title ?? "");
   const answer = await ask(`api/differences?${options}`);
   const summary = Object.entries(answer.counts).map(([kind, count]) => `${number(count)} ${kinds[kind]}`).join(", ");
@@ -163,43 +185,9 @@ function differenceRows(difference) {
   return [row(what, difference.property ?? "", side("first"), side("second"))];
 }
 
-// MARK: A record
-
-async function showRecord(store, index, uri, storeLink) {
-  const record = await ask(`api/stores/${index}/record?uri=${encodeURIComponent(uri)}`);
-  setTrail(storeLink, link(`#/${index}/entity/${encodeURIComponent(record.entity)}`, record.entity));
-  document.title = `${record.label} – ${record.entity} – Heartwood`;
-  const rows = record.values.map((value) => element("tr", {}, [
-    element("th", { scope: "row" }, value.name), element("td", {}, [recordValue(value, index, record.uri)]),
-  ]));
-  const incoming = record.incoming.map((value) => element("tr", {}, [
-    element("th", { scope: "row" }, `${value.entity}.${value.relationship}`), element("td", {}, [linkList(value, index)]),
-  ]));
-  page.replaceChildren(
-    element("h2", {}, record.label),
-    element("p", { class: "dim" }, record.uri),
-    element("table", {}, [element("tbody", {}, rows)]),
-    ...(incoming.length ? [element("h2", {}, "Leads here"), element("table", {}, [element("tbody", {}, incoming)])] : []),
-  );
-}
-
-function recordValue(value, index, uri) {
-  if (value.error) return element("span", { class: "wrong" }, value.error);
-  if (value.links) return linkList(value, index);
-  const address = `api/stores/${index}/value?name=${encodeURIComponent(value.name)}&uri=${encodeURIComponent(uri)}`;
-  return valueNode(value.value, index, address);
-}
-
-function linkList(value, index) {
-  if (!value.count) return element("span", { class: "dim" }, "none");
-  const links = value.links.flatMap((item, place) => [...(place ? [text(", ")] : []), valueNode(item, index)]);
-  const more = value.count - value.links.length;
-  return element("span", {}, more > 0 ? [...links, text(` and ${number(more)} more`)] : links);
-}
-
 // MARK: History
 
-async function showHistory(index) {
+async function showHistory(page, index) {
   const list = element("ol", { class: "history" });
   const more = element("button", { type: "button" }, "Earlier ones");
   let before = "";
@@ -243,7 +231,8 @@ async function watch() {
   const index = /^#\/(\d+)\//.exec(location.hash)?.[1];
   if (index === undefined || document.hidden) return;
   try {
-    const { version } = await ask(`api/stores/${index}/state`);
+    const { version, edits: state } = await ask(`api/stores/${index}/state`);
+    if (state) edits.note(Number(index), state);
     if (version > (seen.get(index) ?? 0)) news.hidden = false;
     seen.set(index, version);
   } catch {
@@ -265,5 +254,6 @@ function takeToken() {
 }
 
 takeToken();
+edits.begin(() => { stores = null; return route(); });
 addEventListener("hashchange", () => { takeToken(); route().then(() => page.focus({ preventScroll: true })); });
 route();

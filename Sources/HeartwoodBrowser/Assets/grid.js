@@ -2,6 +2,7 @@
 
 import { complete } from "./completion.js";
 import { ask, askBlob, element, keep, cellText, number } from "./parts.js";
+import { change } from "./edits.js";
 
 const rowHeight = 26;
 const pageLength = 100;
@@ -39,6 +40,7 @@ export function showEntity(page, store, index, name, options) {
   const hidden = new Set(JSON.parse(sessionStorage.getItem(`hidden ${name}`) ?? "[]"));
   const form = element("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); go({ condition: field.value.trim(), text: anywhere.value.trim() }); } }, [
     element("div", { class: "field" }, [field, complete(field, entity, store.entities)]), anywhere, element("button", {}, "Find"),
+    ...(store.editing && !entity.isAbstract ? [element("button", { type: "button", onclick: () => add() }, "Add")] : []),
     menu("Columns", ordered.map((column) => columnChoice(column, hidden, () => { sessionStorage.setItem(`hidden ${name}`, JSON.stringify([...hidden])); go({}); }))),
     menu("Take along", [
       element("button", { type: "button", onclick: () => copyCommand(store, name, state, ordered) }, "Copy as a command"),
@@ -50,6 +52,14 @@ export function showEntity(page, store, index, name, options) {
   const save = async (format) => {
     try {
       keep(await askBlob(`api/stores/${index}/export`, { format, records: { entity: name, ...conditions(state), sort: state.sort } }), `${name}.${format}`);
+    } catch (error) {
+      wrong.textContent = error.message;
+    }
+  };
+  const add = async () => {
+    try {
+      const { record } = await change(store, index, "insert", { entity: name });
+      location.hash = `#/${index}/record?uri=${encodeURIComponent(record.uri)}`;
     } catch (error) {
       wrong.textContent = error.message;
     }
@@ -224,7 +234,7 @@ class Grid {
   row(place, top) {
     const record = this.pages.get(Math.floor(place / pageLength))?.[place % pageLength];
     const cells = record
-      ? [cell(record.reference, "dim"), ...(record.error ? [cell(record.error, "wrong")] : this.shown.map(({ column, place }) => cell(cellText(record.cells[place]), isNumeric(column) ? "number" : "")))]
+      ? [cell(marks[record.change] ?? record.reference, record.change ? "unsaved" : "dim"), ...(record.error ? [cell(record.error, "wrong")] : this.shown.map(({ column, place }) => cell(cellText(record.cells[place]), isNumeric(column) ? "number" : "")))]
       : [cell("…", "dim")];
     const node = element("div", {
       class: "row", role: "row", tabindex: "-1", "aria-rowindex": place + 2, "data-place": place,
@@ -264,6 +274,8 @@ class Grid {
     this.node.scrollTop = scaled ? (place / Math.max(1, this.count - this.inSight + 1)) * room : place * rowHeight;
   }
 }
+
+const marks = { inserted: "new, not saved", changed: "changed, not saved" };
 
 function isNumeric(column) {
   return ["integer16", "integer32", "integer64", "decimal", "double", "float"].includes(column.type);

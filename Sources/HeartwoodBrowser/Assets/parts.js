@@ -1,14 +1,17 @@
 // What all pages use. Values become text of the page, never markup.
 
 /** Asks the server; what it refuses is thrown, with the place in a predicate. */
-export async function ask(path, question, signal) {
-  const headers = credentials();
+export async function ask(path, question, signal, fields = {}) {
+  const headers = { ...credentials(), ...fields };
   if (question) headers["Content-Type"] = "application/json";
   const response = await fetch(path, { method: question ? "POST" : "GET", headers, signal, body: question && JSON.stringify(question) });
-  const answer = await response.json();
-  if (!response.ok) throw Object.assign(new Error(answer.error), answer);
+  const answer = await response.json().catch(() => ({ error: refusals[response.status] ?? `The server has answered with status ${response.status}.` }));
+  if (!response.ok) throw Object.assign(new Error(answer.error), answer, { status: response.status });
   return answer;
 }
+
+/** What a server refuses before it has read the request, without a word. */
+const refusals = { 413: "The value is too long for a request: 1 MiB is the most." };
 
 /** The token, if there is one: in a server of somebody else the browser sends what that has asked for. */
 function credentials() {

@@ -19,10 +19,17 @@ struct BrowseCommand: ParsableCommand {
     abstract: "Shows stores in a web page: their model, their records, and how these are related.",
     discussion: """
       It serves the page on this machine alone, prints its address and opens it, until Ctrl-C. Only the address, which has a random token, gives \
-      access. Nothing is changed. To look at a store on another machine, forward the port: ssh -L 8080:127.0.0.1:8080 HOST.
+      access. To look at a store on another machine, forward the port: ssh -L 8080:127.0.0.1:8080 HOST.
+
+      Nothing is changed without --write. With it, the page changes, adds, deletes and relates records under the rules of the model, with undo and \
+      redo. Nothing is written before Save, and what is not saved at Ctrl-C is lost. Before the first save of a file, a copy is made beside it, \
+      STORE.backup, or STORE.2.backup if there is one; heartwood edit STORE --restore STORE.backup puts it back. A database has no such copy. If \
+      others have saved the same records meanwhile, the page shows both values and asks which one to keep. A file that Core Data mirrors to \
+      CloudKit is not changed: use heartwood edit --allow-mirrored.
 
       EXAMPLE
         heartwood browse todo.csv
+        heartwood browse todo.csv --write
         heartwood browse notes.sqlite todo.heartwood --port 8080 --no-open
       """
   )
@@ -38,6 +45,9 @@ struct BrowseCommand: ParsableCommand {
   )
   var type: String?
 
+  @Flag(help: "Change records in the page. A copy of a file is made before the first save.")
+  var write = false
+
   @Option(help: "The port to serve at; 0 takes one that is free.")
   var port: UInt16 = 0
 
@@ -49,14 +59,7 @@ struct BrowseCommand: ParsableCommand {
   }
 
   func run() throws {
-    let stores = try stores.map { path in
-      let source = StoreSource(path: path, typeName: type, modelPath: model)
-      let (context, located) = try source.openContext()
-      located.tellNotes()
-      return BrowsedStore(PathParts.split(path).name, context.persistentStoreCoordinator) {
-        try source.openContext().context.persistentStoreCoordinator
-      }
-    }
+    let stores = try stores.map(open)
     let server = try LoopbackServer(port: port)
     let access = LocalAccess(port: server.port)
     let interrupt = InterruptSignal()
@@ -68,6 +71,36 @@ struct BrowseCommand: ParsableCommand {
     try StandardOutput.write("\(access.address)\n(Ctrl-C ends)\n")
     if !printsOnly { WebBrowser.open(access.address) }
     interrupt.wait()
+  }
+
+  private func open(_ path: String) throws -> BrowsedStore {
+    let source = StoreSource(path: path, typeName: type, modelPath: model)
+    let (context, located) = try source.openContext()
+    located.tellNotes()
+    let coordinator = context.persistentStoreCoordinator
+    let title = PathParts.split(path).name
+    guard write else {
+      return BrowsedStore(title, coordinator) { try source.openContext().context.persistentStoreCoordinator }
+    }
+    guard !located.isInferred else {
+      throw ToolError(
+        at: path,
+        "The file holds no model, and is not changed by one that was made of its records. Give its own with --model."
+      )
+    }
+    let options = try Self.writingOptions(coordinator)
+    coordinator.close()
+    let open: @Sendable () throws -> PersistentStoreCoordinator = {
+      try source.openContext(options: options).context.persistentStoreCoordinator
+    }
+    return BrowsedStore(title, try open(), allowsEditing: true, reopen: open)
+  }
+
+  /// A store that keeps a history of ours goes on with it.
+  private static func writingOptions(_ coordinator: PersistentStoreCoordinator) throws -> StoreOptions {
+    var options = StoreOptions()
+    options[.tracksPersistentHistory] = try coordinator.persistentStores.contains { try $0.engine.history() != nil }
+    return options
   }
 }
 

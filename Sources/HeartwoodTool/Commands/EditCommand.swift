@@ -207,7 +207,7 @@ struct EditCommand: ParsableCommand {
       fileSystem: POSIXFileSystem()
     )
     let request = StoreManager.Request.reading(arguments.store, type)
-    let backup = noBackup ? nil : try StoreBackup(of: request, at: arguments.store, storeManager)
+    let backup = noBackup ? nil : try StoreBackup(of: request, storeManager)
     do {
       try StoreBackup.restore(request, from: .reading(copy, type), storeManager)
     } catch {

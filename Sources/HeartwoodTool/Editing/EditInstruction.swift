@@ -180,17 +180,9 @@ extension EditPlace {
   }
 
   private static func spelling(of type: AttributeType) -> String {
-    switch type {
-    case .integer16, .integer32, .integer64: "Write a whole number in its range, or null."
-    case .decimal, .double, .float: "Write a number, such as -1.5 or 2e3, or null."
-    case .boolean: "Write true or false, or null."
-    case .date: "Write ISO 8601, such as 2026-01-31 or 2026-01-31T18:00:00Z, or null."
-    case .uuid: "Write a UUID, or null."
-    case .uri: "Write a URI, or null."
-    case .binary, .transformable: "Write base64, or null."
-    case .string: "Write text, or null."
-    case .undefined: "It has no type in the model, so only null can be set."
-    }
+    type == .undefined
+      ? "It has no type in the model, so only null can be set."
+      : "Write \(type.textForm), or null."
   }
 }
 

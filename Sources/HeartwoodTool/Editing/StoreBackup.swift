@@ -8,25 +8,11 @@ struct StoreBackup {
   private let request: StoreManager.Request
   private let storeManager: StoreManager
 
-  /// The number of names that are tried for a copy.
-  private static let mostCopies = 10_000
-
-  /// Copies a store to the first unused name: `NAME.backup`, `NAME.2.backup`, and so on. Existing files are not
+  /// Copies the store of `request` to the first unused name: `NAME.backup`, `NAME.2.backup`, and so on. Existing files are not
   /// replaced.
-  init(of request: StoreManager.Request, at store: String, _ storeManager: StoreManager) throws {
-    for number in 1...Self.mostCopies {
-      let path = "\(store)\(number == 1 ? "" : ".\(number)").backup"
-      guard try storeManager.fileSystem.status(atPath: path) == nil else { continue }
-      do {
-        try storeManager.copyStore(request, to: path, replacing: false)
-        (self.path, self.request, self.storeManager) = (path, request, storeManager)
-        return
-      } catch let error as PersistenceError where error.code == .fileExists {
-        // Another process has created the file, or the name is that of a broken link.
-        continue
-      }
-    }
-    throw ToolError(at: store, "There are \(Self.mostCopies) backups already. Move some away, or give --no-backup.")
+  init(of request: StoreManager.Request, _ storeManager: StoreManager) throws {
+    path = try storeManager.makeBackup(of: request)
+    (self.request, self.storeManager) = (request, storeManager)
   }
 
   /// Removes the copy if nothing was written.

@@ -91,7 +91,7 @@ struct StoreEdit {
   }
 
   private func inPlace(_ target: Target) throws -> EditOutcome {
-    let backup = keepsBackup ? try StoreBackup(of: request(target), at: source.path, storeManager(target)) : nil
+    let backup = keepsBackup ? try StoreBackup(of: request(target), storeManager(target)) : nil
     do {
       let changes = try change(source.place, target)
       if changes.isEmpty { backup?.remove() }

@@ -96,11 +96,11 @@ struct StoreSource {
     return try storeManager.salvage(.init(type: type, place: place, options: Self.options(.readOnly, for: model)))
   }
 
-  /// Opens the store in a new context, for reading.
-  func openContext() throws -> (context: ManagedObjectContext, model: LocatedModel) {
+  /// Opens the store in a new context, for reading unless the options say otherwise.
+  func openContext(options: StoreOptions = .readOnly) throws -> (context: ManagedObjectContext, model: LocatedModel) {
     let (type, format) = try format()
     let (model, coordinator) = try withModel(type, format, substitute: nil) { model in
-      let options = Self.options(.readOnly, for: model)
+      let options = Self.options(options, for: model)
       let coordinator = try PersistentStoreCoordinator(
         managedObjectModel: model.model,
         registry: registry,

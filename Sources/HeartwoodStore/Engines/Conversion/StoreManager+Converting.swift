@@ -165,6 +165,43 @@ extension StoreManager {
     }
   }
 
+  /// The number of copies of one store beside each other.
+  private static let mostCopies = 10_000
+
+  /// Copies the file of a store, with the files that belong to it, to the first free name beside it: `NAME.backup`,
+  /// `NAME.2.backup`, and so on. What has such a name stays as it is.
+  ///
+  /// - Returns: the path of the copy.
+  /// - Throws: ``PersistenceError/Code/fileExists`` if there are 10,000 copies, and the errors of copying.
+  package func makeBackup(of request: Request) throws -> String {
+    guard let store = request.path else { throw fileMissing(request) }
+    for number in 1...Self.mostCopies {
+      let path = "\(store)\(number == 1 ? "" : ".\(number)").backup"
+      guard try fileSystem.status(atPath: path) == nil else { continue }
+      do {
+        try copyStore(request, to: path, replacing: false)
+        return path
+      } catch let error as PersistenceError where error.code == .fileExists {
+        // Another process was faster, or a link without a destination has the name.
+        continue
+      }
+    }
+    throw PersistenceError(
+      .fileExists,
+      "There are \(Self.mostCopies) backups of the store already.",
+      recovery: "Move some of them away.",
+      context: .init(path: store)
+    )
+  }
+
+  private func fileMissing(_ request: Request) -> PersistenceError {
+    PersistenceError(
+      .capabilityMissing,
+      "Only a store in a file can be copied beside it.",
+      context: .init(path: request.placeName, storeType: request.type)
+    )
+  }
+
   /// Returns whether the file at `path` is a copy of a store, byte for byte; false if there is no file.
   ///
   /// - Throws: ``PersistenceError/Code/fileExists`` if something else is at the path.

@@ -71,14 +71,10 @@ extension CaseCatalog {
   /// A file with so many saves behind it, against the file without any.
   func loadAdded(_ saves: Int, goal: Double) throws -> BenchmarkCase {
     let original = try data.binary()
-    let store = workspace.scratch("added-\(saves).heartwood")
     return BenchmarkCase(
       name: "load-added-\(saves)",
       title: "open a file with \(saves) saves behind it and look at a record, against the file without them",
-      ours: ours(["load", store, "--checked"]) {
-        try Workspace.copy(original, to: store)
-        try workspace.run(["save-one", store, "--saves", String(saves)])
-      },
+      ours: ours(["load", try data.binary(withSaves: saves), "--checked"]),
       peer: Contestant("without", .reported, [workspace.programs.cases, "load", original, "--checked"]),
       goal: .ratio(goal)
     )

@@ -27,6 +27,15 @@ final class DataSet {
     }
   }
 
+  /// Our binary file with so many saves of one record behind it.
+  func binary(withSaves saves: Int) throws -> String {
+    let original = try binary()
+    return try make("-\(saves).heartwood") { destination in
+      try Workspace.copy(original, to: destination)
+      try perform([programs.cases, "save-one", destination, "--saves", String(saves)])
+    }
+  }
+
   /// The file of one of our types, by its extension.
   func store(_ fileExtension: String) throws -> String {
     switch fileExtension {

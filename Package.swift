@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "HeartwoodBrowser", targets: ["HeartwoodBrowser"]),
     .library(name: "HeartwoodTesting", targets: ["HeartwoodTesting"]),
     .executable(name: "heartwood", targets: ["HeartwoodTool"]),
+    .executable(name: "heartwood-coredata", targets: ["CoreDataTool"]),
     .plugin(name: "HeartwoodClasses", targets: ["HeartwoodClasses"]),
   ],
   // What only a trait that is off needs is not fetched. With `traits: []` a package that depends on the product Heartwood fetches swift-log
@@ -161,6 +162,22 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "HeartwoodMacros", dependencies: ["Heartwood", "HeartwoodMacroPlugin"], swiftSettings: settings),
+    // Finds classes by their names in the records of types that the compiler writes.
+    .target(name: "CCoreDataRuntime"),
+    // Turns sources that were written for Apple's CoreData into sources that Swift compiles elsewhere.
+    .target(
+      name: "CoreDataRewriting",
+      dependencies: [
+        .product(name: "SwiftParser", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(name: "SwiftSyntax", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+      ],
+      swiftSettings: settings
+    ),
+    .executableTarget(
+      name: "CoreDataTool",
+      dependencies: ["CoreDataRewriting", "HeartwoodModelFiles", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
     .target(
       name: "HeartwoodGeneration",
       dependencies: ["HeartwoodFoundation", "HeartwoodModel"],
@@ -331,6 +348,7 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .testTarget(name: "CoreDataRewritingTests", dependencies: ["CoreDataRewriting"], swiftSettings: settings),
     .testTarget(
       name: "HeartwoodMacrosTests",
       dependencies: ["HeartwoodMacros", "HeartwoodTesting"],
@@ -380,6 +398,27 @@ let package = Package(
   ]
 )
 
+// Core Data's own API. On a Mac, the name CoreData is Apple's: there the product hands that on, and no target is called so.
+#if os(macOS)
+  package.products.append(.library(name: "CoreData", targets: ["AppleCoreData"]))
+  package.targets += [
+    .target(name: "AppleCoreData", swiftSettings: settings)
+  ]
+#else
+  package.products.append(.library(name: "CoreData", targets: ["CoreData"]))
+  package.targets += [
+    .target(
+      name: "CoreData",
+      dependencies: [
+        "CCoreDataRuntime", "Heartwood", "HeartwoodGraph", "HeartwoodModelFiles", "HeartwoodModel", "HeartwoodSQLite",
+        "HeartwoodStore",
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], swiftSettings: settings),
+  ]
+#endif
+
 // Its `main` is libFuzzer's, which is linked in for `Scripts/fuzz` alone.
 if Context.environment["HEARTWOOD_FUZZ"] != nil {
   package.targets.append(
@@ -403,8 +442,9 @@ if Context.environment["HEARTWOOD_COVERAGE"] != nil {
 
 // Without the macros nothing of swift-syntax is built, which is the greater part of an optimized build or of one for a sanitizer.
 if Context.environment["HEARTWOOD_WITHOUT_MACROS"] != nil {
-  package.products.removeAll { $0.name == "HeartwoodMacros" }
+  package.products.removeAll { ["HeartwoodMacros", "heartwood-coredata"].contains($0.name) }
   package.targets.removeAll { $0.name.hasPrefix("HeartwoodMacro") }
+  package.targets.removeAll { ["CoreDataTool", "CoreDataRewriting", "CoreDataRewritingTests"].contains($0.name) }
   package.dependencies.removeAll {
     if case .sourceControl(_, let location, _) = $0.kind { location.hasSuffix("swift-syntax") } else { false }
   }

@@ -127,6 +127,24 @@ import Testing
     #expect(NSSortDescriptor(keyPath: \ToDo.list?.title, ascending: true).key == "list.title")
   }
 
+  @Test(arguments: Stack.types) func batchesChangeAndDeleteRecords(type: String) throws {
+    let stack = try filled(type)
+    try stack.context.performAndWait { () throws in
+      let update = NSBatchUpdateRequest(entityName: "ToDo")
+      update.predicate = NSPredicate(format: "done == NO")
+      update.propertiesToUpdate = ["sortOrder": 9, "memo": "changed"]
+      update.resultType = .updatedObjectsCountResultType
+      let updated = try #require(try stack.context.execute(update) as? NSBatchUpdateResult)
+      #expect(updated.result as? Int == 2)
+      let delete = NSBatchDeleteRequest(fetchRequest: ToDo.fetchRequest())
+      delete.resultType = .resultTypeObjectIDs
+      let deleted = try #require(try stack.context.execute(delete) as? NSBatchDeleteResult)
+      #expect((deleted.result as? [NSManagedObjectID])?.count == 4)
+      #expect(try stack.context.count(for: toDoRequest()) == 0)
+      #expect(throws: CocoaError.self) { try stack.context.execute(toDoRequest()) }
+    }
+  }
+
   @Test func whatNoStoreUnderstandsIsAnError() throws {
     let stack = try filled(NSSQLiteStoreType)
     stack.context.performAndWait {

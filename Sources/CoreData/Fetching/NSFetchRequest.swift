@@ -13,6 +13,8 @@ extension NSNumber: NSFetchRequestResult {}
 /// The kinds of requests.
 public enum NSPersistentStoreRequestType: UInt, Sendable {
   case fetchRequestType = 1
+  case batchUpdateRequestType = 6
+  case batchDeleteRequestType = 7
 }
 
 /// A request to the stores.

@@ -77,4 +77,30 @@ import Testing
     #expect(model.entities(forConfigurationName: nil)?.count == 2)
     #expect(model.entities(forConfigurationName: "Nothing") == nil)
   }
+
+  @Test func objectsOfAMissingClassAreManagedObjects() throws {
+    let model = Models.toDos()
+    model.entitiesByName["ToDo"]?.managedObjectClassName = "NobodyHasThisClass"
+    let stack = try Stack(NSInMemoryStoreType, model: model)
+    stack.context.performAndWait {
+      let object = NSEntityDescription.insertNewObject(forEntityName: "ToDo", into: stack.context)
+      #expect(type(of: object) == NSManagedObject.self)
+    }
+  }
+
+  @Test func classesAreFoundByTheirNamesInSource() throws {
+    let model = Models.toDos()
+    // What the rewriter makes of `@objc(ToDoMO) class ToDo`.
+    model.entitiesByName["ToDo"]?.managedObjectClassName = "ToDoMO"
+    model.entitiesByName["List"]?.managedObjectClassName = ".List"
+    let stack = try Stack(NSInMemoryStoreType, model: model)
+    stack.context.performAndWait {
+      #expect(NSEntityDescription.insertNewObject(forEntityName: "ToDo", into: stack.context) is ToDo)
+      #expect(NSEntityDescription.insertNewObject(forEntityName: "List", into: stack.context) is List)
+    }
+  }
+}
+
+enum CoreDataName_ToDoMO: ManagedObjectClassName {
+  static var objectClass: AnyClass { ToDo.self }
 }

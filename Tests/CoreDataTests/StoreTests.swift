@@ -129,4 +129,24 @@ import Testing
     let background = container.newBackgroundContext()
     #expect(try background.performAndWait { try background.fetch(toDoRequest()).map(\.memo) } == ["Milk"])
   }
+
+  @Test func coordinatorsAnnounceTheirStores() throws {
+    let stack = try Stack(NSInMemoryStoreType)
+    let heard = Counter()
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSPersistentStoreCoordinatorStoresDidChange,
+      object: stack.coordinator,
+      queue: nil
+    ) { notification in heard.count += (notification.userInfo?[NSRemovedPersistentStoresKey] as? [Any])?.count ?? 10 }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try stack.coordinator.remove(try #require(stack.coordinator.persistentStores.first))
+    #expect(heard.count == 1)
+    try stack.coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    #expect(heard.count == 11)
+  }
+}
+
+/// Counts on one thread: notifications are posted where the coordinator is used.
+private final class Counter: @unchecked Sendable {
+  var count = 0
 }

@@ -140,7 +140,10 @@ extension NSManagedObjectModel {
     let model = try model()
     for entity in allEntities {
       entity.resolved = model.entity(named: entity.name ?? "")
-      entity.objectClass = try ManagedObjectClasses.objectClass(named: entity.managedObjectClassName)
+      entity.objectClass = ManagedObjectClasses.objectClass(
+        named: entity.managedObjectClassName,
+        ofEntity: entity.name ?? ""
+      )
     }
     resolved = model
     KnownModels.note(self)
@@ -228,11 +231,13 @@ enum KnownModels {
   /// The models of coordinators, the newest first.
   static var used: [NSManagedObjectModel] { models.withLock { $0.compactMap(\.model).reversed() } }
 
-  /// All versions of the models that were read from files, and of those in the main bundle.
-  static func versions() throws -> [ManagedObjectModel] {
+  /// All versions of the models that were read from files, and of those in the main bundle, as far as they can be read
+  /// now.
+  static func versions() -> [ManagedObjectModel] {
     let files = urls.withLock { $0 }
     let others = ModelFiles.urls(in: [.main]).filter { !files.contains($0) }
-    return try (files + others).flatMap(ModelFiles.versions)
+    // try?: no migration begins with a model that cannot be read, and one that lacks its first model says so.
+    return (files + others).flatMap { (try? ModelFiles.versions(at: $0)) ?? [] }
   }
 }
 

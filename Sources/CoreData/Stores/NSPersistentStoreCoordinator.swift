@@ -92,6 +92,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   private final func note(_ store: NSPersistentStore) -> NSPersistentStore {
     state.withLock { stores.append(store) }
     store.didAdd(to: self)
+    post(.NSPersistentStoreCoordinatorStoresDidChange, [NSAddedPersistentStoresKey: [store]])
     return store
   }
 
@@ -125,11 +126,17 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   open func remove(_ store: NSPersistentStore) throws {
     try translating {
       guard let opened = store.core else { throw PersistentStoreCoordinator.notOpen(nil) }
+      post(.NSPersistentStoreCoordinatorWillRemoveStore, [:])
       store.willRemove(from: self)
       try core.remove(opened)
       state.withLock { stores.removeAll { $0 === store } }
       store.persistentStoreCoordinator = nil
+      post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])
     }
+  }
+
+  private final func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
+    NotificationCenter.default.post(name: name, object: self, userInfo: userInfo)
   }
 
   /// Returns the open store of a file.
@@ -302,6 +309,24 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
       throw CocoaError.of(error)
     }
   }
+}
+
+// MARK: Notifications
+
+/// The key of the stores that were added.
+public let NSAddedPersistentStoresKey = "added"
+/// The key of the stores that were removed.
+public let NSRemovedPersistentStoresKey = "removed"
+
+extension NSNotification.Name {
+  /// Posted by a coordinator when stores were added or removed.
+  public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name(
+    "_NSPersistentStoreCoordinatorStoresDidChangeNotification"
+  )
+  /// Posted by a coordinator before it removes a store.
+  public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
+    "_NSPersistentStoreCoordinatorWillRemoveStoreNotification"
+  )
 }
 
 // MARK: StoreTypes

@@ -44,7 +44,7 @@ enum StoreOptionTable {
   static func options(_ given: [AnyHashable: Any]?) throws -> StoreOptions {
     var options = StoreOptions()
     for (key, value) in given ?? [:] { try set(key, value, &options) }
-    if options[.shouldMigrateStoreAutomatically] { options[.olderModels] = try KnownModels.versions() }
+    if options[.shouldMigrateStoreAutomatically] { options[.olderModels] = KnownModels.versions() }
     return options
   }
 

@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "HeartwoodBrowser", targets: ["HeartwoodBrowser"]),
     .library(name: "HeartwoodTesting", targets: ["HeartwoodTesting"]),
     .executable(name: "heartwood", targets: ["HeartwoodTool"]),
+    .executable(name: "heartwood-coredata", targets: ["CoreDataTool"]),
     .plugin(name: "HeartwoodClasses", targets: ["HeartwoodClasses"]),
   ],
   // Dependencies that only a disabled trait needs are not fetched. With `traits: []`, a package that depends on the
@@ -164,6 +165,22 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "HeartwoodMacros", dependencies: ["Heartwood", "HeartwoodMacroPlugin"], swiftSettings: settings),
+    // Finds classes by their names in the records of types that the compiler writes.
+    .target(name: "CCoreDataRuntime"),
+    // Turns sources that were written for Apple's CoreData into sources that Swift compiles elsewhere.
+    .target(
+      name: "CoreDataRewriting",
+      dependencies: [
+        .product(name: "SwiftParser", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(name: "SwiftSyntax", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+      ],
+      swiftSettings: settings
+    ),
+    .executableTarget(
+      name: "CoreDataTool",
+      dependencies: ["CoreDataRewriting", "HeartwoodModelFiles", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
     .target(
       name: "HeartwoodGeneration",
       dependencies: ["HeartwoodFoundation", "HeartwoodModel"],
@@ -334,6 +351,7 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .testTarget(name: "CoreDataRewritingTests", dependencies: ["CoreDataRewriting"], swiftSettings: settings),
     .testTarget(
       name: "HeartwoodMacrosTests",
       dependencies: ["HeartwoodMacros", "HeartwoodTesting"],
@@ -383,6 +401,28 @@ let package = Package(
   ]
 )
 
+// Core Data's own API. On macOS, the module CoreData is Apple's: there the product re-exports it, and no target has
+// that name.
+#if os(macOS)
+  package.products.append(.library(name: "CoreData", targets: ["AppleCoreData"]))
+  package.targets += [
+    .target(name: "AppleCoreData", swiftSettings: settings)
+  ]
+#else
+  package.products.append(.library(name: "CoreData", targets: ["CoreData"]))
+  package.targets += [
+    .target(
+      name: "CoreData",
+      dependencies: [
+        "CCoreDataRuntime", "Heartwood", "HeartwoodGraph", "HeartwoodModelFiles", "HeartwoodModel", "HeartwoodSQLite",
+        "HeartwoodStore",
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], swiftSettings: settings),
+  ]
+#endif
+
 // libFuzzer provides `main`, and is linked only for `Scripts/fuzz`.
 if Context.environment["HEARTWOOD_FUZZ"] != nil {
   package.targets.append(
@@ -407,8 +447,9 @@ if Context.environment["HEARTWOOD_COVERAGE"] != nil {
 // Without the macros, swift-syntax is not built, which would take most of the time of an optimized build or one for a
 // sanitizer.
 if Context.environment["HEARTWOOD_WITHOUT_MACROS"] != nil {
-  package.products.removeAll { $0.name == "HeartwoodMacros" }
+  package.products.removeAll { ["HeartwoodMacros", "heartwood-coredata"].contains($0.name) }
   package.targets.removeAll { $0.name.hasPrefix("HeartwoodMacro") }
+  package.targets.removeAll { ["CoreDataTool", "CoreDataRewriting", "CoreDataRewritingTests"].contains($0.name) }
   package.dependencies.removeAll {
     if case .sourceControl(_, let location, _) = $0.kind { location.hasSuffix("swift-syntax") } else { false }
   }

@@ -16,7 +16,8 @@ import Testing
 
   /// What comes with the compiler or the system, and everybody may use.
   private static let system: Set<String> = [
-    "CryptoKit", "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Observation",
+    // That of Apple's systems; `Sources/CoreData` is there on the others.
+    "CoreData", "CryptoKit", "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Observation",
     "Synchronization",
   ]
 

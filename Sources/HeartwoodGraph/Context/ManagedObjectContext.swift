@@ -31,6 +31,9 @@ public final class ManagedObjectContext {
   /// Values that the application wants to keep with the context. The context does not use them.
   public var userInfo: [String: Any] = [:]
 
+  /// The object of another API that presents this context, such as the `NSManagedObjectContext` of the module CoreData.
+  package weak var presenter: AnyObject?
+
   // The parts of the context. Each owns its state, and none retains the context.
 
   /// The flags that objects check and set each time they change.

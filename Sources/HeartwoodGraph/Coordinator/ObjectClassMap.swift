@@ -41,6 +41,12 @@ package struct ObjectClassMap: Sendable {
     self.entities = entities
   }
 
+  /// Gives all entities the same class.
+  init(baseClass: ManagedObject.Type, model: ManagedObjectModel) {
+    classes = model.entities.map { _ in baseClass }
+    entities = [:]
+  }
+
   /// Objects of a subentity are also fetched as objects of its superentity, so they must be of the superentity's class.
   private static func checkInheritance(
     _ own: [Int: ManagedObject.Type],

@@ -63,6 +63,15 @@ public final class PersistentStoreCoordinator: Sendable {
     self.objectClasses = try ObjectClassMap(objectClasses, model: managedObjectModel)
   }
 
+  /// Creates a coordinator whose objects are all of one class; it does no I/O.
+  package init(managedObjectModel: ManagedObjectModel, registry: StoreRegistry, baseClass: ManagedObject.Type) {
+    self.managedObjectModel = managedObjectModel
+    self.registry = registry
+    self.fileSystem = POSIXFileSystem()
+    self.logger = nil
+    self.objectClasses = ObjectClassMap(baseClass: baseClass, model: managedObjectModel)
+  }
+
   package var storeManager: StoreManager {
     StoreManager(model: managedObjectModel, registry: registry, fileSystem: fileSystem)
   }
@@ -233,7 +242,7 @@ extension PersistentStoreCoordinator {
     )
   }
 
-  static func notOpen(_ store: PersistentStore?) -> PersistenceError {
+  package static func notOpen(_ store: PersistentStore?) -> PersistenceError {
     PersistenceError(
       .storeNotOpen,
       "The store is not open in this coordinator, or no longer open.",

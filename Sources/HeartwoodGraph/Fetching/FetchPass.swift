@@ -1,4 +1,4 @@
-import HeartwoodModel
+package import HeartwoodModel
 import HeartwoodStore
 
 /// One fetch of a context: it searches the tables of the stores, and replaces stored records by the context's own
@@ -322,5 +322,18 @@ struct ContextSource: PredicateSource {
 
   func subject(_ id: ManagedObjectID) -> ManagedObject? {
     context.objectIfPresent(id).flatMap { $0.isDeleted ? nil : $0 }
+  }
+}
+
+extension ManagedObject {
+  /// Returns whether the object meets a condition with its unsaved values. The records of related objects are read as
+  /// far as the condition needs them.
+  ///
+  /// - Throws: `FetchPredicateError` if the entity lacks a property that the condition names.
+  package final func matches(_ predicate: FetchPredicate) throws -> Bool {
+    guard let context = managedObjectContext else { return false }
+    let model = context.persistentStoreCoordinator.managedObjectModel
+    let plan = try PredicateCompiler.compile(predicate, for: entity, in: model)
+    return PredicateEvaluator(ContextSource(context: context)).matches(plan, self)
   }
 }

@@ -57,6 +57,14 @@ extension ContextChanges {
   }
 
   /// Creates the changes that others have saved to a store.
+  /// Changes of objects that another API has reported.
+  package init(inserted: Set<ManagedObjectID>, updated: Set<ManagedObjectID>, deleted: Set<ManagedObjectID>) {
+    self.init(context: nil, name: nil, author: nil)
+    records.inserted = inserted
+    records.updated = updated
+    records.deleted = deleted
+  }
+
   init(_ changes: RemoteChanges) {
     self.init(context: nil, name: nil, author: nil)
     records = changes.records

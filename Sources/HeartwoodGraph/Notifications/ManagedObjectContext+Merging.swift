@@ -107,7 +107,7 @@ extension ManagedObjectContext {
   }
 
   /// Merges the saves of children and of others.
-  func catchUp() {
+  package func catchUp() {
     guard mayBeDisturbed else { return }
     takeChildSaves()
     takeMerges()

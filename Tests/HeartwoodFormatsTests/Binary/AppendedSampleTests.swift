@@ -45,41 +45,42 @@ import Testing
     return try #require(files.contents(ofFileAtPath: SampleStore.path))
   }
 
-  private static var changes: [(StoreContents) throws -> ChangeSet] {
-    [
-      { try update("Note", at: 0, in: $0) { type, _ in value(of: type) } },
-      { try update("Note", at: 1, in: $0) { _, _ in .null } },
-      { contents in
-        let task = try #require(contents.model.entity(named: "Task"))
-        let order = try #require(task.ordinal(ofProperty: "order"))
-        var values = task.properties.map { $0.relationship?.isToMany ?? false ? PropertyValue.toMany([]) : .null }
-        values[order] = .integer(77)
-        let id = contents.objectID(.string("added"), of: task)
-        var changes = ChangeSet()
-        changes.inserted = [ObjectSnapshot(objectID: id, version: 0, values: values)]
-        return changes
-      },
-      { contents in
-        let project = try #require(contents.model.entity(named: "Project"))
-        let items = try #require(project.ordinal(ofProperty: "items"))
-        let node = try #require(contents.nodes(of: project).first { _ in true })
-        let task = try #require(contents.model.entity(named: "Task"))
-        let added = contents.objectID(.string("added"), of: task)
-        var changes = ChangeSet()
-        let ids = [added] + (node["items"]?.objectIDs ?? []).reversed()
-        changes.updated = [
-          RecordUpdate(objectID: node.objectID, baseVersion: node.version, values: [(items, .toMany(ids))])
-        ]
-        return changes
-      },
-      { contents in
-        let tag = try #require(contents.model.entity(named: "Tag"))
-        let node = try #require(contents.nodes(of: tag).first { _ in true })
-        var changes = ChangeSet()
-        changes.deleted = [RecordDeletion(objectID: node.objectID, baseVersion: node.version)]
-        return changes
-      },
+  private static let changes: [@Sendable (StoreContents) throws -> ChangeSet] = [
+    { try update("Note", at: 0, in: $0) { type, _ in value(of: type) } },
+    { try update("Note", at: 1, in: $0) { _, _ in .null } },
+    insertion, relation, deletion,
+  ]
+
+  @Sendable private static func insertion(_ contents: StoreContents) throws -> ChangeSet {
+    let task = try #require(contents.model.entity(named: "Task"))
+    let order = try #require(task.ordinal(ofProperty: "order"))
+    var values = task.properties.map { $0.relationship?.isToMany ?? false ? PropertyValue.toMany([]) : .null }
+    values[order] = .integer(77)
+    let id = contents.objectID(.string("added"), of: task)
+    var changes = ChangeSet()
+    changes.inserted = [ObjectSnapshot(objectID: id, version: 0, values: values)]
+    return changes
+  }
+
+  @Sendable private static func relation(_ contents: StoreContents) throws -> ChangeSet {
+    let project = try #require(contents.model.entity(named: "Project"))
+    let items = try #require(project.ordinal(ofProperty: "items"))
+    let node = try #require(contents.nodes(of: project).first { _ in true })
+    let task = try #require(contents.model.entity(named: "Task"))
+    let ids = [contents.objectID(.string("added"), of: task)] + node["items"].objectIDs.reversed()
+    var changes = ChangeSet()
+    changes.updated = [
+      RecordUpdate(objectID: node.objectID, baseVersion: node.version, values: [(items, .toMany(ids))])
     ]
+    return changes
+  }
+
+  @Sendable private static func deletion(_ contents: StoreContents) throws -> ChangeSet {
+    let tag = try #require(contents.model.entity(named: "Tag"))
+    let node = try #require(contents.nodes(of: tag).first { _ in true })
+    var changes = ChangeSet()
+    changes.deleted = [RecordDeletion(objectID: node.objectID, baseVersion: node.version)]
+    return changes
   }
 
   private static func update(

@@ -1,0 +1,147 @@
+import Foundation
+import HeartwoodGraph
+import HeartwoodModel
+
+/// Translates Foundation's predicates and sort descriptors to those that stores understand, and evaluates them.
+enum PredicateTree {
+  /// Returns the condition of a predicate.
+  ///
+  /// - Throws: a `CocoaError` if it is a block, which no store can evaluate.
+  static func predicate(_ predicate: NSPredicate) throws -> FetchPredicate {
+    switch predicate {
+    case let predicate as FormatPredicate: return try predicate.tree()
+    case let compound as NSCompoundPredicate: return try self.compound(compound)
+    default: break
+    }
+    switch constant(predicate) {
+    case let value?: return .literal(value)
+    case nil:
+      throw CocoaError.make(
+        .persistentStoreOperation,
+        "A predicate that is a block, or of another class, cannot be used for a fetch. Filter the fetched objects by it."
+      )
+    }
+  }
+
+  private static func compound(_ compound: NSCompoundPredicate) throws -> FetchPredicate {
+    let terms = try compound.subpredicates.map(predicate)
+    switch compound.compoundPredicateType {
+    case .and: return .and(terms)
+    case .or: return .or(terms)
+    case .not: return .not(terms.first ?? .literal(true))
+    @unknown default: throw CocoaError.make(.persistentStoreOperation, "The compound predicate is of an unknown type.")
+    }
+  }
+
+  /// Returns the value of `NSPredicate(value:)`; nil for other predicates. Foundation shows it by equality only.
+  private static func constant(_ predicate: NSPredicate) -> Bool? {
+    if predicate.isEqual(NSPredicate(value: true)) { return true }
+    return predicate.isEqual(NSPredicate(value: false)) ? false : nil
+  }
+
+  /// Returns a sort descriptor in the stores' form.
+  static func sortDescriptor(_ descriptor: NSSortDescriptor) throws -> FetchSortDescriptor {
+    if let descriptor = descriptor as? KeySortDescriptor {
+      return FetchSortDescriptor(descriptor.name, ascending: descriptor.ascending, comparison: descriptor.comparison)
+    }
+    guard let name = descriptor.key else {
+      throw CocoaError.make(
+        .persistentStoreOperation,
+        "A sort descriptor for a fetch needs the key path of a property of a managed object."
+      )
+    }
+    return FetchSortDescriptor(name, ascending: descriptor.ascending)
+  }
+
+  static func substituting(_ predicate: NSPredicate, _ values: [String: Any]) throws -> NSPredicate {
+    switch predicate {
+    case let predicate as FormatPredicate: return try predicate.substituting(values)
+    case let compound as NSCompoundPredicate:
+      let terms = try compound.subpredicates.map { try substituting($0, values) }
+      return NSCompoundPredicate(type: compound.compoundPredicateType, subpredicates: terms)
+    default: return predicate
+    }
+  }
+
+  // MARK: Arguments
+
+  /// Returns the expression of an argument of a format.
+  static func argument(_ value: Any) throws -> FetchExpression {
+    guard let value = unwrapped(value) else { return .constant(.null) }
+    switch value {
+    case let object as NSManagedObject: return try objectArgument(object.objectID)
+    case let id as NSManagedObjectID: return try objectArgument(id)
+    default: break
+    }
+    if let elements = KeyValueCoding.elements(of: value) { return .aggregate(try elements.map(argument)) }
+    if let constant = StoredValue.anyValue(value) { return .constant(constant) }
+    if let described = value as? any RawRepresentable { return try argument(described.rawValue) }
+    throw CocoaError.make(
+      .persistentStoreOperation,
+      "A value of the type \(type(of: value)) cannot be an argument of a predicate."
+    )
+  }
+
+  private static func objectArgument(_ id: NSManagedObjectID) throws -> FetchExpression {
+    if let core = id.core { return .value(.toOne(core)) }
+    throw CocoaError.make(.persistentStoreOperation, "An object that is in no context is an argument of a predicate.")
+  }
+
+  // MARK: Evaluating
+
+  /// Returns whether an object meets a condition: a managed object, or one that key-value coding reads.
+  static func matches(_ predicate: FetchPredicate, _ object: Any?) throws -> Bool {
+    if let object = object as? NSManagedObject, let record = object.record, let owner = object.owner {
+      return try owner.hold { try record.matches(predicate) }
+    }
+    let constant = try predicate.replacing { expression throws(FetchPredicateError) in
+      try Self.constant(expression, object)
+    }
+    return try PredicateTrial.matches(constant)
+  }
+
+  /// Returns what an expression that reads the object is for it; nil for other expressions.
+  private static func constant(
+    _ expression: FetchExpression,
+    _ object: Any?
+  ) throws(FetchPredicateError) -> FetchExpression? {
+    switch expression {
+    case .selfObject: return found(object)
+    case .keyPath(of: .selfObject, let keys):
+      return found(KeyValueCoding.value(of: object, keys.map(\.spelling)))
+    default: return nil
+    }
+  }
+
+  private static func found(_ value: Any?) -> FetchExpression {
+    // try?: a value that is no constant equals none.
+    value.flatMap { try? argument($0) } ?? .constant(.null)
+  }
+}
+
+extension FetchKey {
+  fileprivate var spelling: String {
+    switch self {
+    case .property(let name): name
+    case .collection(let symbol): symbol.rawValue
+    }
+  }
+}
+
+// MARK: PredicateTrial
+
+/// Evaluates conditions on constants.
+private enum PredicateTrial {
+  /// An entity without properties, whose objects are not there.
+  private struct Nothing: PredicateSource {
+    func value(_ ordinal: Int, of subject: Void) -> PropertyValue { .null }
+    func objectID(of subject: Void) -> ManagedObjectID? { nil }
+    func subject(_ id: ManagedObjectID) -> Void? { nil }
+  }
+
+  static func matches(_ predicate: FetchPredicate) throws -> Bool {
+    let model = try ManagedObjectModel(entities: [EntityDefinition(name: "Constants")])
+    let plan = try PredicateCompiler.compile(predicate, for: model.entities[0], in: model)
+    return PredicateEvaluator(Nothing()).matches(plan, ())
+  }
+}

@@ -1,0 +1,355 @@
+public import Foundation
+import Heartwood
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodSQLite
+import HeartwoodStore
+import Synchronization
+
+/// Connects contexts and stores.
+open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
+  // `@unchecked Sendable`: the stores and the contexts are behind a lock, and the rest is constant but for a name.
+
+  private final let model: NSManagedObjectModel
+  final let core: PersistentStoreCoordinator
+  private final let state = NSLock()
+  private final var stores: [NSPersistentStore] = []
+  private final var contexts: [WeakContext] = []
+  private final let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
+  private final let queueKey = DispatchSpecificKey<Bool>()
+
+  private struct WeakContext {
+    weak var context: NSManagedObjectContext?
+  }
+
+  /// A name for debugging.
+  open var name: String?
+
+  /// Creates a coordinator of a model, which cannot be changed any more and must be sound.
+  public init(managedObjectModel model: NSManagedObjectModel) {
+    self.model = model
+    do {
+      core = PersistentStoreCoordinator(
+        managedObjectModel: try model.freeze(),
+        registry: StoreTypes.registry,
+        baseClass: CoreObject.self
+      )
+    } catch {
+      ProgrammerError.stop("The model cannot be used: \(error)")
+    }
+    super.init()
+    queue.setSpecific(key: queueKey, value: true)
+  }
+
+  /// The model of the stores.
+  open var managedObjectModel: NSManagedObjectModel { model }
+
+  /// The open stores.
+  open var persistentStores: [NSPersistentStore] { state.withLock { stores } }
+
+  // MARK: Adding and removing
+
+  /// Opens a store, or creates it if there is none.
+  ///
+  /// - Parameters:
+  ///   - storeType: a type such as `NSSQLiteStoreType`, or one that was registered.
+  ///   - configuration: the configuration whose entities the store keeps; nil stands for all.
+  ///   - storeURL: the file; nil for a store in memory.
+  ///   - options: the options, such as `NSMigratePersistentStoresAutomaticallyOption`.
+  /// - Throws: a `CocoaError` with Core Data's code, such as `persistentStoreIncompatibleVersionHash`.
+  @discardableResult
+  open func addPersistentStore(
+    ofType storeType: String,
+    configurationName configuration: String?,
+    at storeURL: URL?,
+    options: [AnyHashable: Any]? = nil
+  ) throws -> NSPersistentStore {
+    try translating {
+      let translated = try StoreOptionTable.options(options)
+      return try opening(options) {
+        try core.addPersistentStore(
+          type: StoreType(storeType),
+          configuration: configuration == "PF_DEFAULT_CONFIGURATION_NAME" ? nil : configuration,
+          at: storeURL,
+          options: translated
+        )
+      }
+    }
+  }
+
+  /// Opens a store and makes its object; a store of one's own has made it.
+  private final func opening(
+    _ options: [AnyHashable: Any]?,
+    _ open: () throws -> PersistentStore
+  ) throws -> NSPersistentStore {
+    let opening = StoreOpening(self, options)
+    let opened = try opening.run(open)
+    let store = opening.store ?? NSPersistentStore(opened, self, options)
+    store.core = opened
+    return note(store)
+  }
+
+  private final func note(_ store: NSPersistentStore) -> NSPersistentStore {
+    state.withLock { stores.append(store) }
+    store.didAdd(to: self)
+    post(.NSPersistentStoreCoordinatorStoresDidChange, [NSAddedPersistentStoresKey: [store]])
+    return store
+  }
+
+  /// Opens the store of a description, and calls `block` when this is done: at once, unless the description wants it
+  /// later.
+  open func addPersistentStore(
+    with storeDescription: NSPersistentStoreDescription,
+    completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+  ) {
+    let work = Work { [self] in
+      do {
+        try addPersistentStore(
+          ofType: storeDescription.type,
+          configurationName: storeDescription.configuration,
+          at: storeDescription.type == NSInMemoryStoreType ? nil : storeDescription.url,
+          options: storeDescription.options
+        )
+        block(storeDescription, nil)
+      } catch {
+        block(storeDescription, error)
+      }
+    }
+    if storeDescription.shouldAddStoreAsynchronously {
+      DispatchQueue.global().async { work.body() }
+    } else {
+      work.body()
+    }
+  }
+
+  /// Closes a store. Its file stays.
+  open func remove(_ store: NSPersistentStore) throws {
+    try translating {
+      guard let opened = store.core else { throw PersistentStoreCoordinator.notOpen(nil) }
+      post(.NSPersistentStoreCoordinatorWillRemoveStore, [:])
+      store.willRemove(from: self)
+      try core.remove(opened)
+      state.withLock { stores.removeAll { $0 === store } }
+      store.persistentStoreCoordinator = nil
+      post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])
+    }
+  }
+
+  private final func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
+    NotificationCenter.default.post(name: name, object: self, userInfo: userInfo)
+  }
+
+  /// Returns the open store of a file.
+  open func persistentStore(for url: URL) -> NSPersistentStore? {
+    core.persistentStore(for: url).flatMap { found in persistentStores.first { $0.core === found } }
+  }
+
+  final func persistentStore(withIdentifier identifier: UUID) -> NSPersistentStore? {
+    persistentStores.first { $0.core?.identifier == identifier }
+  }
+
+  /// Returns the place of a store.
+  open func url(for store: NSPersistentStore) -> URL {
+    store.url ?? URL(fileURLWithPath: "/dev/null")
+  }
+
+  // MARK: Moving
+
+  /// Writes the objects of a store to another place or as another type, and opens that store instead.
+  @discardableResult
+  open func migratePersistentStore(
+    _ store: NSPersistentStore,
+    to url: URL,
+    options: [AnyHashable: Any]? = nil,
+    withType storeType: String
+  ) throws -> NSPersistentStore {
+    try translating {
+      guard let opened = store.core else { throw PersistentStoreCoordinator.notOpen(nil) }
+      store.willRemove(from: self)
+      let translated = try StoreOptionTable.options(options)
+      let successor = try opening(options) {
+        try core.migratePersistentStore(
+          opened,
+          to: StoreType(storeType) == .inMemory ? nil : url,
+          type: StoreType(storeType),
+          options: translated
+        )
+      }
+      state.withLock { stores.removeAll { $0 === store } }
+      store.persistentStoreCoordinator = nil
+      return successor
+    }
+  }
+
+  /// Removes the files of a store that is not open.
+  open func destroyPersistentStore(
+    at url: URL,
+    ofType storeType: String,
+    options: [AnyHashable: Any]? = nil
+  ) throws {
+    try translating {
+      let file = FileManager.default.fileExists(atPath: url.path)
+      guard file else { return }
+      try core.destroyPersistentStore(
+        at: url,
+        type: StoreType(storeType),
+        options: try StoreOptionTable.options(options)
+      )
+    }
+  }
+
+  // MARK: Objects
+
+  /// Returns the id of a URI; nil if its store is not open.
+  open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+    core.managedObjectID(forURIRepresentation: url).map {
+      NSManagedObjectID($0, model.description(of: $0.entity), self)
+    }
+  }
+
+  // MARK: Metadata
+
+  /// Returns the metadata of a store.
+  open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
+
+  /// Sets the metadata of a store, which the next save writes.
+  open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
+
+  /// Returns the metadata of a store that need not be open.
+  open class func metadataForPersistentStore(
+    ofType storeType: String,
+    at url: URL,
+    options: [AnyHashable: Any]? = nil
+  ) throws -> [String: Any] {
+    try translating {
+      let options = try StoreOptionTable.options(options)
+      return try StoreTypes.coordinator().metadataForPersistentStore(
+        type: StoreType(storeType),
+        at: url,
+        options: options
+      ).dictionary
+    }
+  }
+
+  /// Sets the application's metadata of a store that is not open.
+  open class func setMetadata(
+    _ metadata: [String: Any]?,
+    forPersistentStoreOfType storeType: String,
+    at url: URL,
+    options: [AnyHashable: Any]? = nil
+  ) throws {
+    try translating {
+      let options = try StoreOptionTable.options(options)
+      let coordinator = try StoreTypes.coordinator()
+      var stored = try coordinator.metadataForPersistentStore(type: StoreType(storeType), at: url, options: options)
+      stored.userInfo = try StoreMetadata.userInfo(in: metadata ?? [:])
+      try coordinator.setMetadata(stored, type: StoreType(storeType), at: url, options: options)
+    }
+  }
+
+  // MARK: Types
+
+  /// Makes a class of one's own the one of a store type; nil removes the type.
+  ///
+  ///     NSPersistentStoreCoordinator.registerStoreClass(CSVStore.self, forStoreType: "CSVStore")
+  ///
+  /// - Parameter storeClass: a subclass of ``NSAtomicStore``; incremental stores of one's own are not there.
+  open class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+    StoreTypes.registry.unregister(StoreType(storeType))
+    guard let storeClass else { return }
+    guard let storeClass = storeClass as? NSAtomicStore.Type else {
+      ProgrammerError.stop("\(storeClass) does not inherit from NSAtomicStore.")
+    }
+    do {
+      try StoreTypes.registry.register(OwnAtomicFormat(storeClass, storeType))
+    } catch {
+      ProgrammerError.stop("\(storeClass) cannot be registered: \(error)")
+    }
+  }
+
+  // MARK: Queue
+
+  /// Runs `block` on the coordinator's queue, later.
+  public final func perform(_ block: @escaping () -> Void) {
+    let work = Work(block)
+    queue.async { work.body() }
+  }
+
+  /// Runs `block` on the coordinator's queue and waits for it.
+  public final func performAndWait<Result>(_ block: () throws -> Result) rethrows -> Result {
+    if DispatchQueue.getSpecific(key: queueKey) == true { return try block() }
+    return try queue.sync(execute: block)
+  }
+
+  // MARK: Contexts
+
+  final func note(_ context: NSManagedObjectContext) {
+    state.withLock {
+      contexts.removeAll { $0.context == nil }
+      contexts.append(WeakContext(context: context))
+    }
+  }
+
+  /// Makes the contexts that follow others merge a save.
+  final func tellSave(_ changes: ContextChanges, by saver: NSManagedObjectContext) {
+    let others = state.withLock { contexts.compactMap(\.context) }
+    for context in others where context !== saver && context.automaticallyMergesChangesFromParent {
+      context.follow(changes)
+    }
+  }
+
+  private final func translating<Result>(_ body: () throws -> Result) throws -> Result {
+    try Self.translating(body)
+  }
+
+  private static func translating<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch {
+      throw CocoaError.of(error)
+    }
+  }
+}
+
+// MARK: Notifications
+
+/// The key of the stores that were added.
+public let NSAddedPersistentStoresKey = "added"
+/// The key of the stores that were removed.
+public let NSRemovedPersistentStoresKey = "removed"
+
+extension NSNotification.Name {
+  /// Posted by a coordinator when stores were added or removed.
+  public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name(
+    "_NSPersistentStoreCoordinatorStoresDidChangeNotification"
+  )
+  /// Posted by a coordinator before it removes a store.
+  public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
+    "_NSPersistentStoreCoordinatorWillRemoveStoreNotification"
+  )
+}
+
+// MARK: StoreTypes
+
+/// The store types of this module.
+enum StoreTypes {
+  static let registry: StoreRegistry = {
+    do {
+      let types: Set<StoreType> = [.binary, .xml, .inMemory]
+      return try StoreRegistry(
+        StoreRegistry.shippedStoreClasses.filter { types.contains($0.typeDescription.type) } + [SQLiteStore.self]
+      )
+    } catch {
+      ProgrammerError.stop("The types of the stores that ship differ: \(error)")
+    }
+  }()
+
+  /// Returns a coordinator that only looks at files.
+  static func coordinator() throws -> PersistentStoreCoordinator {
+    PersistentStoreCoordinator(
+      managedObjectModel: try ManagedObjectModel(entities: []),
+      registry: registry,
+      baseClass: CoreObject.self
+    )
+  }
+}

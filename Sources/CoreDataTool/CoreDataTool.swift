@@ -1,0 +1,146 @@
+import CoreDataRewriting
+import Foundation
+import HeartwoodModelFiles
+
+/// The command heartwood-coredata: builds packages that are written against Apple's CoreData.
+@main
+struct CoreDataTool {
+  private static let usage = """
+    USAGE: heartwood-coredata prepare|build|test [--package-path <folder>] [arguments of swift build or swift test]
+
+    Builds a package whose sources are written against Apple's CoreData, as it is.
+
+      prepare   Writes rewritten copies of the sources that need it to .build/coredata, and overlay.yaml, with which
+                `swift build -Xswiftc -vfsoverlay -Xswiftc .build/coredata/overlay.yaml` compiles them in place of the
+                originals. Diagnostics name the originals.
+      build     Prepares and builds the package, and compiles the data models in the resources of its targets.
+      test      The same, and runs the tests.
+
+    """
+
+  static func main() {
+    do {
+      try run(Array(CommandLine.arguments.dropFirst()))
+    } catch let error as CommandFailure {
+      exit(error.status)
+    } catch {
+      write("heartwood-coredata: error: \(error)\n")
+      exit(EXIT_FAILURE)
+    }
+  }
+
+  private static func run(_ arguments: [String]) throws {
+    var rest = arguments
+    guard !rest.isEmpty, !rest.contains("--help") else { return print(usage, terminator: "") }
+    let command = rest.removeFirst()
+    var folder = "."
+    if let place = rest.firstIndex(of: "--package-path"), place + 1 < rest.count {
+      folder = rest[place + 1]
+      rest.removeSubrange(place...(place + 1))
+    }
+    let preparation = PackagePreparation(package: URL(fileURLWithPath: folder))
+    switch command {
+    case "prepare": try prepare(preparation)
+    case "build":
+      try prepare(preparation)
+      try PackageBuild(preparation).build(rest)
+    case "test":
+      try prepare(preparation)
+      try PackageBuild(preparation).test(rest)
+    default: throw PreparationError("There is no command \(command).\n\n\(usage)")
+    }
+  }
+
+  private static func prepare(_ preparation: PackagePreparation) throws {
+    let sources = try preparation.run()
+    write(
+      "Rewrote \(sources.count) \(sources.count == 1 ? "source" : "sources"); the overlay is \(preparation.overlay.path)\n"
+    )
+  }
+
+  static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+}
+
+/// A command that has failed and said why.
+struct CommandFailure: Error {
+  let status: Int32
+}
+
+// MARK: PackageBuild
+
+/// Builds a package that is prepared.
+struct PackageBuild {
+  private let preparation: PackagePreparation
+
+  init(_ preparation: PackagePreparation) { self.preparation = preparation }
+
+  func build(_ arguments: [String]) throws {
+    try swift(["build"] + overlay + arguments)
+    try compileModels(Self.building(arguments))
+  }
+
+  func test(_ arguments: [String]) throws {
+    let configuration = Self.building(arguments)
+    try swift(["build", "--build-tests"] + overlay + configuration)
+    try compileModels(configuration)
+    try swift(["test", "--skip-build"] + overlay + arguments)
+  }
+
+  private var overlay: [String] { ["-Xswiftc", "-vfsoverlay", "-Xswiftc", preparation.overlay.path] }
+
+  private static let buildOptions: Set<String> = [
+    "-c", "--configuration", "--scratch-path", "--build-path", "--traits", "-Xswiftc", "-Xcc", "-Xlinker",
+  ]
+  private static let buildFlags: Set<String> = ["--disable-build-manifest-caching", "--verbose", "-v"]
+
+  /// Returns the arguments of a test run that are arguments of a build as well.
+  private static func building(_ arguments: [String]) -> [String] {
+    var result: [String] = []
+    for (index, argument) in arguments.enumerated() {
+      if buildFlags.contains(argument) { result.append(argument) }
+      if buildOptions.contains(argument), index + 1 < arguments.count { result += [argument, arguments[index + 1]] }
+    }
+    return result
+  }
+
+  private func swift(_ arguments: [String]) throws {
+    let process = Self.process(arguments, preparation)
+    try process.run()
+    process.waitUntilExit()
+    if process.terminationStatus != 0 { throw CommandFailure(status: process.terminationStatus) }
+  }
+
+  private static func process(_ arguments: [String], _ preparation: PackagePreparation) -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["swift"] + arguments
+    process.currentDirectoryURL = preparation.package
+    return process
+  }
+
+  /// Writes compiled models beside the sources of models in the built resources, where programs look for them.
+  private func compileModels(_ arguments: [String]) throws {
+    let process = Self.process(["build", "--show-bin-path"] + arguments, preparation)
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    if process.terminationStatus != 0 { throw CommandFailure(status: process.terminationStatus) }
+    let folder = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    for url in try Self.models(in: URL(fileURLWithPath: folder)) {
+      try CompiledModel.write(modelAt: url, to: url.deletingPathExtension().appendingPathExtension("momd"))
+      CoreDataTool.write("Compiled \(url.lastPathComponent)\n")
+    }
+  }
+
+  private static func models(in folder: URL) throws -> [URL] {
+    try contents(of: folder).filter { ["resources", "bundle"].contains($0.pathExtension) }
+      .flatMap { try contents(of: $0) }.filter { $0.pathExtension == "xcdatamodeld" }
+  }
+
+  private static func contents(of folder: URL) throws -> [URL] {
+    try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .sorted { $0.path < $1.path }
+  }
+}

@@ -1,0 +1,190 @@
+import CoreData
+import Testing
+
+@Suite struct ContextTests {
+  @Test func performAndWaitMayBeNested() throws {
+    let stack = try Stack(NSInMemoryStoreType)
+    let value = stack.context.performAndWait {
+      stack.context.performAndWait { stack.insert("Milk").memo }
+    }
+    #expect(value == "Milk")
+  }
+
+  @Test func performReturnsResultsAndErrors() async throws {
+    let stack = try Stack(NSSQLiteStoreType)
+    let context = stack.context
+    let count = try await context.perform {
+      let toDo = ToDo(context: context)
+      toDo.memo = "Milk"
+      try context.save()
+      return try context.count(for: toDoRequest())
+    }
+    #expect(count == 1)
+    await #expect(throws: CocoaError.self) {
+      try await context.perform {
+        _ = List(context: context)
+        try context.save()
+      }
+    }
+  }
+
+  @Test func performRunsBlocksInTheirOrder() async throws {
+    let stack = try Stack(NSInMemoryStoreType)
+    let context = stack.context
+    await withCheckedContinuation { continuation in
+      context.perform { ToDo(context: context).sortOrder = 1 }
+      context.perform { ToDo(context: context).sortOrder = 2 }
+      context.perform { continuation.resume() }
+    }
+    context.performAndWait {
+      #expect(Set(context.insertedObjects.compactMap { ($0 as? ToDo)?.sortOrder }) == [1, 2])
+    }
+  }
+
+  @Test(arguments: Stack.types) func childContextsSaveToTheirParents(type: String) throws {
+    let stack = try Stack(type)
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = stack.context
+    #expect(child.persistentStoreCoordinator === stack.coordinator)
+    try child.performAndWait {
+      let list = List(context: child)
+      list.title = "Shopping"
+      let toDo = ToDo(context: child)
+      toDo.memo = "Milk"
+      toDo.list = list
+      try child.save()
+    }
+    try stack.context.performAndWait {
+      let toDo = try #require(try stack.context.fetch(toDoRequest()).first)
+      #expect(toDo.memo == "Milk" && toDo.list?.title == "Shopping")
+      #expect(stack.context.hasChanges)
+      try stack.context.save()
+      toDo.memo = "Bread"
+    }
+    // A child sees the unsaved changes of its parent.
+    child.performAndWait { child.reset() }
+    #expect(try child.performAndWait { try child.fetch(toDoRequest()).first?.memo } == "Bread")
+  }
+
+  @Test func savesAreAnnouncedWithTheirObjects() throws {
+    let stack = try Stack(NSSQLiteStoreType)
+    let heard = Heard(stack.context)
+    try stack.context.performAndWait {
+      let kept = stack.insert("Milk")
+      let gone = stack.insert("Bread")
+      stack.context.processPendingChanges()
+      #expect(heard.names == ["change"])
+      #expect(heard.sets("inserted") == [kept, gone])
+      try stack.context.save()
+      #expect(heard.names == ["change", "will", "did"])
+      #expect(heard.sets("inserted") == [kept, gone])
+      kept.memo = "Cheese"
+      stack.context.delete(gone)
+      try stack.context.save()
+      #expect(heard.sets("updated") == [kept] && heard.sets("deleted") == [gone])
+      #expect(heard.sets("inserted").isEmpty)
+      #expect(heard.names.suffix(3) == ["will", "change", "did"])
+    }
+  }
+
+  @Test func changesAreMergedFromNotifications() throws {
+    let stack = try Stack(NSSQLiteStoreType)
+    let other = Stack.context(of: stack.coordinator)
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSManagedObjectContextDidSave,
+      object: other,
+      queue: nil
+    ) { notification in
+      stack.context.perform { stack.context.mergeChanges(fromContextDidSave: notification) }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    let toDo = try stack.context.performAndWait {
+      let toDo = stack.insert("Milk")
+      try stack.context.save()
+      return Handed(toDo)
+    }
+    try other.performAndWait {
+      try #require(try other.fetch(toDoRequest()).first).memo = "Bread"
+      try other.save()
+    }
+    stack.context.performAndWait { #expect(toDo.object.memo == "Bread") }
+  }
+
+  @Test func changesAreMergedAutomatically() throws {
+    let stack = try Stack(NSSQLiteStoreType)
+    stack.context.automaticallyMergesChangesFromParent = true
+    let other = Stack.context(of: stack.coordinator)
+    let toDo = try stack.context.performAndWait {
+      let toDo = stack.insert("Milk")
+      try stack.context.save()
+      return Handed(toDo)
+    }
+    try other.performAndWait {
+      try #require(try other.fetch(toDoRequest()).first).memo = "Bread"
+      try other.save()
+    }
+    stack.context.performAndWait { #expect(toDo.object.memo == "Bread") }
+  }
+
+  @Test func changedObjectsAreRetained() throws {
+    let stack = try Stack(NSSQLiteStoreType)
+    try stack.context.performAndWait {
+      stack.insert("Milk")
+      try stack.context.save()
+      weak var object: ToDo?
+      try {
+        let toDo = try #require(try stack.context.fetch(toDoRequest()).first)
+        toDo.events.append("own")
+        toDo.memo = "Bread"
+        object = toDo
+      }()
+      #expect(object?.events.contains("own") == true)
+      try stack.context.save()
+      #expect(object == nil)
+    }
+  }
+
+  @Test func resettingForgetsObjects() throws {
+    let stack = try Stack(NSSQLiteStoreType)
+    stack.context.performAndWait {
+      let toDo = stack.insert("Milk")
+      stack.context.reset()
+      #expect(toDo.managedObjectContext == nil && !stack.context.hasChanges)
+    }
+  }
+}
+
+/// An object on its way between blocks of its own context.
+private final class Handed: @unchecked Sendable {
+  let object: ToDo
+
+  init(_ object: ToDo) { self.object = object }
+}
+
+/// What a context announces.
+private final class Heard: @unchecked Sendable {
+  private(set) var names: [String] = []
+  private var last: [AnyHashable: Any] = [:]
+  private var observers: [any NSObjectProtocol] = []
+
+  init(_ context: NSManagedObjectContext) {
+    let names: [(NSNotification.Name, String)] = [
+      (.NSManagedObjectContextWillSave, "will"), (.NSManagedObjectContextDidSave, "did"),
+      (.NSManagedObjectContextObjectsDidChange, "change"),
+    ]
+    for (name, short) in names {
+      observers.append(
+        NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { [weak self] notification in
+          self?.names.append(short)
+          if short != "will" { self?.last = notification.userInfo ?? [:] }
+        }
+      )
+    }
+  }
+
+  deinit {
+    for observer in observers { NotificationCenter.default.removeObserver(observer) }
+  }
+
+  func sets(_ key: String) -> Set<NSManagedObject> { last[key] as? Set<NSManagedObject> ?? [] }
+}

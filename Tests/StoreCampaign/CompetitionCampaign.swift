@@ -18,6 +18,7 @@ struct CompetitionCampaign {
     let found = try open.items().map { [$0.save, $0.number] }
     let expected = (0..<count).flatMap { process in (0..<saveCount).map { [process, $0] } }
     try SavedState.expect(found == expected, "\(expected.count) items were saved, and \(found.count) are there.")
+    try open.checkBallast()
     let strangers = try place.strangers()
     try SavedState.expect(strangers.isEmpty, "These are left: \(strangers)")
     print(
@@ -31,6 +32,7 @@ struct CompetitionCampaign {
     defer { open.close() }
     let item = try open.context.insert(Item.self)
     item.text = "first"
+    try open.insertBallast()
     try open.context.save()
     open.context.delete(item)
     try open.context.save()

@@ -74,7 +74,28 @@ struct OpenPlace {
   let context: ManagedObjectContext
 
   func items() throws -> [Item] {
-    try context.fetch(Item.self, sortedBy: Item.saveKey.ascending, Item.numberKey.ascending)
+    try context.fetch(Item.self, where: Item.saveKey >= 0, sortedBy: Item.saveKey.ascending, Item.numberKey.ascending)
+  }
+
+  /// Items that no save changes: with them a binary file is so long that saves are added to it. Other files have none.
+  func insertBallast() throws {
+    guard store.type == .binary else { return }
+    for number in 0..<400 {
+      let item = try context.insert(Item.self)
+      (item.save, item.number) = (-1, number)
+      item.data = Data(repeating: UInt8(truncatingIfNeeded: number), count: 1000)
+    }
+  }
+
+  func checkBallast() throws {
+    guard store.type == .binary else { return }
+    let ballast = try context.fetch(Item.self, where: Item.saveKey < 0, sortedBy: Item.numberKey.ascending)
+    let isWhole =
+      ballast.count == 400
+      && ballast.enumerated().allSatisfy { number, item in
+        item.number == number && item.data == Data(repeating: UInt8(truncatingIfNeeded: number), count: 1000)
+      }
+    try SavedState.expect(isWhole, "Records that no save changes have changed.")
   }
 
   func close() { coordinator.close() }

@@ -14,8 +14,8 @@ struct BinaryBlock: Sendable {
   /// The checksum of the head, which the next block repeats.
   let chain: UInt64
   let runs: [Run]
-  /// The bytes of the transaction in the file; nil if there is none.
-  let transaction: Range<Int>?
+  /// The transaction of the history; nil if there is none.
+  let transaction: ByteSlice?
 
   /// Rows of one table to which the same was done.
   struct Run: Sendable {
@@ -27,8 +27,9 @@ struct BinaryBlock: Sendable {
     let rowCount: Int
     /// The number of columns that get values.
     let columnCount: Int
-    /// What follows in the file.
-    var content: Range<Int>
+    let content: ByteSlice
+    /// The offset of the content in the file.
+    let offset: Int
   }
 
   /// What was done to rows, with the numbers that the history has for it.
@@ -47,11 +48,14 @@ struct BinaryBlock: Sendable {
 // MARK: Reading
 
 extension BinaryBlock {
-  /// Reads the block that begins at an offset and follows the save with the number and the chain of `previous`; nil if
-  /// there is no whole one.
-  init?(at offset: Int, after previous: (number: UInt64, chain: UInt64), in file: UnsafeRawBufferPointer) {
-    guard offset <= file.count - Self.headLength else { return nil }
-    let head = UnsafeRawBufferPointer(rebasing: file[offset..<(offset + Self.headLength)])
+  /// Reads the block that bytes begin with, and that follows the save with the number and the chain of `previous`; nil
+  /// if there is no whole one.
+  ///
+  /// - Parameter offset: the offset of the bytes in the file.
+  init?(_ file: ByteSlice, at offset: Int, after previous: (number: UInt64, chain: UInt64)) {
+    defer { withExtendedLifetime(file) {} }
+    guard file.count >= Self.headLength else { return nil }
+    let head = UnsafeRawBufferPointer(rebasing: file.unsafeBytes[..<Self.headLength])
     func number(_ place: Int) -> UInt64 {
       UInt64(littleEndian: head.loadUnaligned(fromByteOffset: place, as: UInt64.self))
     }
@@ -59,13 +63,11 @@ extension BinaryBlock {
     guard head.starts(with: Self.magic), number(8) == previous.number &+ 1, number(40) == previous.chain,
       chain == XXH64.hash(UnsafeRawBufferPointer(rebasing: head[..<Self.checksumOffset])), number(48) == 0,
       let length = Int(exactly: number(16)), let bodyLength = Int(exactly: number(24)),
-      length <= file.count - offset, bodyLength <= length - Self.headLength,
-      length == Self.headLength + bodyLength + BinaryFormat.paddingLength(bodyLength)
-    else { return nil }
-    let body = (offset + Self.headLength)..<(offset + Self.headLength + bodyLength)
-    let bytes = UnsafeRawBufferPointer(rebasing: file[body])
-    guard XXH64.hash(bytes) == number(32), file[body.upperBound..<(offset + length)].allSatisfy({ $0 == 0 }),
-      let content = Self.content(bytes, start: body.lowerBound)
+      length <= file.count, bodyLength <= length - Self.headLength,
+      length == Self.headLength + bodyLength + BinaryFormat.paddingLength(bodyLength),
+      let body = file.slice(from: Self.headLength, count: bodyLength), XXH64.hash(body) == number(32),
+      file.unsafeBytes[(Self.headLength + bodyLength)..<length].allSatisfy({ $0 == 0 }),
+      let content = Self.content(body, offset: offset + Self.headLength)
     else { return nil }
     self.number = number(8)
     self.range = offset..<(offset + length)
@@ -74,11 +76,17 @@ extension BinaryBlock {
     self.transaction = content.transaction
   }
 
+  /// Returns the length of the block that begins with bytes; nil if they are not the head of a block.
+  static func length(ofHead head: [UInt8]) -> Int? {
+    guard head.count == headLength, head.starts(with: magic) else { return nil }
+    let length = head.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: 16, as: UInt64.self)) }
+    return Int(exactly: length)
+  }
+
   /// Reads the descriptions of the runs; nil if they do not fit the bytes.
-  private static func content(
-    _ bytes: UnsafeRawBufferPointer,
-    start: Int
-  ) -> (runs: [Run], transaction: Range<Int>?)? {
+  private static func content(_ body: ByteSlice, offset: Int) -> (runs: [Run], transaction: ByteSlice?)? {
+    defer { withExtendedLifetime(body) {} }
+    let bytes = body.unsafeBytes
     func number(_ place: Int) -> Int {
       Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
     }
@@ -93,8 +101,8 @@ extension BinaryBlock {
     for place in stride(from: bodyHeadLength, to: next, by: runLength) {
       let length = number(place + 16)
       guard let kind = Kind(rawValue: bytes[place + 4]), bytes[place + 6] == 0, bytes[place + 7] == 0,
-        let layout = ReferenceColumn.Layout(rawValue: bytes[place + 5]), length <= bytes.count - next,
-        number(place + 8) > 0
+        let layout = ReferenceColumn.Layout(rawValue: bytes[place + 5]), number(place + 8) > 0,
+        let content = body.slice(from: next, count: length)
       else { return nil }
       runs.append(
         Run(
@@ -103,13 +111,14 @@ extension BinaryBlock {
           referenceLayout: layout,
           rowCount: number(place + 8),
           columnCount: number(place + 12),
-          content: (start + next)..<(start + next + length)
+          content: content,
+          offset: offset + next
         )
       )
       next += length
     }
     guard next + transactionLength == bytes.count, hasTransaction == 1 || transactionLength == 0 else { return nil }
-    return (runs, hasTransaction == 1 ? (start + next)..<(start + bytes.count) : nil)
+    return (runs, hasTransaction == 1 ? body.slice(from: next, count: transactionLength) : nil)
   }
 }
 

@@ -11,29 +11,52 @@ struct BinaryLog: Sendable {
 
   /// Reads the saves of a file, up to the newest one that is whole. Bytes behind it are what an interrupted save left.
   ///
-  /// - Parameter directoryChecksum: the checksum of the directory of the part that was written as a whole.
+  /// - Parameters:
+  ///   - directoryChecksum: the checksum of the directory of the part that was written as a whole.
+  ///   - file: the mapped file.
+  ///   - input: the same file.
   /// - Throws: ``PersistenceError/Code/fileCorrupt`` if a save that is named at the front of the file is not whole.
   init(
     _ slot: BinarySlot,
     directoryChecksum: UInt64,
-    in file: UnsafeRawBufferPointer,
+    in file: ByteSlice,
+    _ input: StoreInput,
     _ fault: BinaryFault
   ) throws(PersistenceError) {
-    self.init(baseEnd: slot.baseEnd, directoryChecksum: directoryChecksum, in: file)
-    let known = slot.number == newest.number ? newest : nil
-    guard newest.number >= slot.number, known == nil || known == slot else {
-      throw fault.corrupt("save \(newest.number + 1) after the first is not as it was written", at: newest.end)
+    let known = file.slice(from: 0, count: slot.end) ?? .empty
+    self.init(baseEnd: slot.baseEnd, directoryChecksum: directoryChecksum, in: known)
+    guard newest == slot else {
+      throw fault.corrupt("save \(newest.number + 1) of those that were added is damaged", at: newest.end)
     }
+    // What the slot does not name yet is copied: another process may cut it off again.
+    while let block = try Self.block(after: newest, in: input) { append(block) }
   }
 
   /// Reads the saves up to the newest one that is whole, whatever the front of the file says.
-  init(baseEnd: Int, directoryChecksum: UInt64, in file: UnsafeRawBufferPointer) {
+  init(baseEnd: Int, directoryChecksum: UInt64, in file: ByteSlice) {
     self.baseEnd = baseEnd
     newest = BinarySlot(number: 0, end: baseEnd, baseEnd: baseEnd, chain: directoryChecksum)
-    while let block = BinaryBlock(at: newest.end, after: (newest.number, newest.chain), in: file) {
-      blocks.append(block)
-      newest = BinarySlot(number: block.number, end: block.range.upperBound, baseEnd: baseEnd, chain: block.chain)
+    while let rest = file.slice(from: newest.end, count: file.count - newest.end),
+      let block = BinaryBlock(rest, at: newest.end, after: (newest.number, newest.chain))
+    {
+      append(block)
     }
+  }
+
+  private mutating func append(_ block: BinaryBlock) {
+    blocks.append(block)
+    newest = BinarySlot(number: block.number, end: block.range.upperBound, baseEnd: baseEnd, chain: block.chain)
+  }
+
+  /// Returns a copy of the block that follows a save; nil if there is no whole one.
+  private static func block(
+    after save: BinarySlot,
+    in input: StoreInput
+  ) throws(PersistenceError) -> BinaryBlock? {
+    let head = try input.bytes(from: save.end, count: BinaryBlock.headLength)
+    guard let length = BinaryBlock.length(ofHead: head), length <= input.size - save.end else { return nil }
+    let bytes = ByteSlice(try input.bytes(from: save.end, count: length))
+    return BinaryBlock(bytes, at: save.end, after: (save.number, save.chain))
   }
 
   /// The number of bytes that the saves take.
@@ -54,18 +77,18 @@ struct BinaryLog: Sendable {
   /// Returns the transactions of the saves as a page of the history, whose content has not been checked; nil if there
   /// are none.
   func historyPage(_ file: BinaryFile) -> HistoryPage? {
-    let ranges = blocks.compactMap(\.transaction)
-    guard let first = ranges.first else { return nil }
-    let bytes = GrowableBytes(capacity: ranges.reduce(0) { $0 + $1.count })
-    for range in ranges { bytes.append(UnsafeRawBufferPointer(rebasing: file.region.unsafeBytes[range])) }
+    let transactions = blocks.compactMap(\.transaction)
+    if transactions.isEmpty { return nil }
+    let bytes = GrowableBytes(capacity: transactions.reduce(0) { $0 + $1.count })
+    for transaction in transactions { bytes.append(transaction.unsafeBytes) }
     let content = bytes.sealed()
     let verifier = BinaryLogHistoryVerifier(
       content: content,
-      transactionCount: ranges.count,
-      offset: first.lowerBound,
+      transactionCount: transactions.count,
+      offset: baseEnd,
       fault: file.fault
     )
-    return HistoryPage(content, transactionCount: ranges.count, verifier: verifier)
+    return HistoryPage(content, transactionCount: transactions.count, verifier: verifier)
   }
 }
 
@@ -161,7 +184,7 @@ struct BinaryTableLog: Sendable {
   }
 
   private func insertion(_ run: BinaryBlock.Run) throws(PersistenceError) -> RowGroup {
-    var cursor = BinaryRunCursor(run.content, file)
+    var cursor = BinaryRunCursor(run, file.fault)
     let references = try cursor.references(run.referenceLayout, count: run.rowCount, of: entity)
     let versions = VersionColumn.each(try cursor.bytes(run.rowCount * 8))
     var columns: [RecordColumn] = []
@@ -187,7 +210,7 @@ struct BinaryTableLog: Sendable {
     known: Int,
     _ revisions: inout [Int: GroupRevision]
   ) throws(PersistenceError) {
-    var cursor = BinaryRunCursor(run.content, file)
+    var cursor = BinaryRunCursor(run, file.fault)
     let places = try self.rows(&cursor, run, rows, known)
     for row in places {
       let version = try cursor.number(UInt64.self)
@@ -236,7 +259,7 @@ struct BinaryTableLog: Sendable {
     _ deleted: inout Set<Int>,
     _ revisions: inout [Int: GroupRevision]
   ) throws(PersistenceError) {
-    var cursor = BinaryRunCursor(run.content, file)
+    var cursor = BinaryRunCursor(run, file.fault)
     for row in try self.rows(&cursor, run, rows, known) {
       guard deleted.insert(Int(row.rawValue)).inserted else { throw corrupt("a record is deleted twice", run) }
       revisions[row.group, default: GroupRevision()].delete(row: row.row)
@@ -275,7 +298,7 @@ struct BinaryTableLog: Sendable {
   }
 
   private func corrupt(_ what: String, _ run: BinaryBlock.Run) -> PersistenceError {
-    file.fault.corrupt(what, at: run.content.lowerBound, entity: entity.name)
+    file.fault.corrupt(what, at: run.offset, entity: entity.name)
   }
 
   private func corrupt(_ fault: ColumnFault) -> PersistenceError {
@@ -312,13 +335,17 @@ private struct RowPlaces {
 
 /// Reads the content of a run, and never past its end.
 struct BinaryRunCursor {
-  private let file: BinaryFile
+  private let fault: BinaryFault
+  /// The bytes that the cursor reads, which exist as long as this.
+  private let content: ByteSlice
+  private let start: Int
   private var cursor: BinaryCursor
 
-  init(_ range: Range<Int>, _ file: BinaryFile) {
-    self.file = file
-    let bytes = UnsafeRawBufferPointer(rebasing: file.region.unsafeBytes[range])
-    cursor = BinaryCursor(bytes, start: range.lowerBound, fault: file.fault, what: "a save")
+  init(_ run: BinaryBlock.Run, _ fault: BinaryFault) {
+    self.fault = fault
+    content = run.content
+    start = run.offset
+    cursor = BinaryCursor(content.unsafeBytes, start: start, fault: fault, what: "a save")
   }
 
   mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(
@@ -329,9 +356,9 @@ struct BinaryRunCursor {
 
   /// Returns the next `count` bytes.
   mutating func bytes(_ count: Int) throws(PersistenceError) -> ByteSlice {
-    let offset = cursor.offset
+    let offset = cursor.offset - start
     try cursor.pass(count)
-    return ByteSlice(file.region, offset: offset, count: count) ?? .empty
+    return content.slice(from: offset, count: count) ?? .empty
   }
 
   /// Returns a part that has its length before it.
@@ -371,7 +398,7 @@ struct BinaryRunCursor {
       rowCount: rowCount,
       tableCount: directory.tables.count,
       entity: entity,
-      file.fault
+      fault
     )
     let kind = column.type.columnKind
     let validity = entry.hasValidity ? BitSlice(try part()) : nil
@@ -400,7 +427,7 @@ struct BinaryRunCursor {
 
   func expectEnd(_ entity: String) throws(PersistenceError) {
     guard cursor.remainingCount == 0 else {
-      throw file.fault.corrupt("a save goes on too long", at: cursor.offset, entity: entity)
+      throw fault.corrupt("a save goes on too long", at: cursor.offset, entity: entity)
     }
   }
 }

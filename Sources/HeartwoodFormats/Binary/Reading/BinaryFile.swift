@@ -48,7 +48,11 @@ struct BinaryFile: Sendable {
       fault: fault
     )
     directory = try decoder.decode()
-    log = if let slot { try BinaryLog(slot, directoryChecksum: section.checksum, in: bytes, fault) } else { nil }
+    if let slot {
+      log = try BinaryLog(slot, directoryChecksum: section.checksum, in: ByteSlice(region), input, fault)
+    } else {
+      log = nil
+    }
     let metadata = directory.sections[BinaryFormat.metadataSection]
     metadataArea = header.hasMetadataArea ? try Self.metadataArea(metadata, in: bytes, fault) : nil
     if metadataArea == nil { try Self.check(metadata, "the metadata", in: bytes, fault) }

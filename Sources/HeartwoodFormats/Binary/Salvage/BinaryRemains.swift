@@ -41,7 +41,7 @@ struct BinaryRemains {
         ),
       directory: found.directory,
       metadataArea: nil,
-      log: Self.log(found, front, bytes, &self.losses),
+      log: Self.log(found, front, region, &self.losses),
       fault: fault
     )
   }
@@ -94,13 +94,14 @@ extension BinaryRemains {
   private static func log(
     _ found: Found,
     _ front: BinaryFront,
-    _ bytes: UnsafeRawBufferPointer,
+    _ region: ByteRegion,
     _ losses: inout [SalvageReport.Loss]
   ) -> BinaryLog? {
+    let bytes = region.unsafeBytes
     guard front.firstSectionOffset == BinarySlot.frontLength else { return nil }
     let baseEnd = found.section.end + BinaryFormat.trailerLength
     let checksum = XXH64.hash(UnsafeRawBufferPointer(rebasing: bytes[found.section.range]))
-    let log = found.isSound ? BinaryLog(baseEnd: baseEnd, directoryChecksum: checksum, in: bytes) : nil
+    let log = found.isSound ? BinaryLog(baseEnd: baseEnd, directoryChecksum: checksum, in: ByteSlice(region)) : nil
     let end = log?.newest.end ?? baseEnd
     let lost = front.slot.map { $0.number - min($0.number, log?.newest.number ?? 0) } ?? 0
     if lost > 0 {

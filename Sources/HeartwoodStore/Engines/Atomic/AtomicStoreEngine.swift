@@ -88,7 +88,7 @@ extension AtomicStoreEngine {
       try store.load(file, into: loader)
       return try loader.finish()
     }
-    try checkUnchanged(file)
+    try checkUnchanged(file, mayGrow: store is any AppendingStore)
     return AtomicStoreEngine(
       store: store,
       typeDescription: format.typeDescription,
@@ -121,8 +121,10 @@ extension AtomicStoreEngine {
     )
   }
 
-  private static func checkUnchanged(_ file: StoreInput) throws(PersistenceError) {
-    guard try file.file.status().identity == file.status.identity else {
+  /// - Parameter mayGrow: whether other processes may have added saves behind what was read, which is as it was then.
+  private static func checkUnchanged(_ file: StoreInput, mayGrow: Bool) throws(PersistenceError) {
+    let (before, now) = (file.status.identity, try file.file.status().identity)
+    guard now == before || mayGrow && now.isSameFile(as: before) && now.size > before.size else {
       throw PersistenceError(
         .fileChangedOnDisk,
         "The file was written while it was read.",

@@ -297,7 +297,7 @@ import Testing
       for (settings, texts) in [
         ("TRUEPREDICATE --set name=c", ["Film.name must be unique", "(uniqueness constraint)"]),
         ("\"name == 'a'\" --set name=null", ["Film.name ", "(missingValue)"]),
-        ("TRUEPREDICATE --set stars=6", ["by 2 rules", "Film.stars ", "(tooGreat)"]),
+        ("TRUEPREDICATE --set stars=6", ["breaks 2 rules", "Film.stars ", "(tooGreat)"]),
       ] {
         let refused = try heartwood.shell("\(line) \(settings)\(ending)")
         #expect(refused.status == 1)

@@ -83,7 +83,8 @@ import Testing
 
   /// Whether a record is the one that makes the file long.
   private static func isLarge(_ node: AtomicStoreCacheNode) -> Bool {
-    if case .binary(let data) = node["picture"] { data.count > 1000 } else { false }
+    guard node.entity.name == "Note", case .binary(let data) = node["picture"] else { return false }
+    return data.count > 1000
   }
 
   /// A change of the number of one task, which is made if there is none.

@@ -22,7 +22,7 @@ import Testing
     "Sources/HeartwoodSQLite/Reading/SharedScan.swift": (
       1, "where the second connection cannot help, the first one reads all"
     ),
-    "Sources/HeartwoodFormats/Binary/Salvage/BinaryRemains.swift": (6, salvage),
+    "Sources/HeartwoodFormats/Binary/Salvage/BinaryRemains.swift": (7, salvage),
     "Sources/HeartwoodFormats/Binary/Salvage/BinarySalvage.swift": (2, salvage),
     "Sources/HeartwoodFormats/PropertyList/Salvage/BinaryPropertyListSalvage.swift": (10, salvage),
     "Sources/HeartwoodFormats/PropertyList/Salvage/PropertyListRemains.swift": (14, salvage),

@@ -10,19 +10,63 @@ struct BinarySeal {
   private static let headerChecksum = 56
   private static let trailerChecksum = 48
 
+  /// Where the slots are, in files that saves were added to.
+  private static let slots = [4096, 8192]
+
   private var bytes: [UInt8]
+  /// The end of the part that was written as a whole.
+  private let baseEnd: Int
+  private let hasLog: Bool
 
   static func sealed(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.count >= headerLength + trailerLength else { return bytes }
-    var seal = BinarySeal(bytes: bytes)
+    var seal = BinarySeal(bytes)
     seal.sealSections()
     seal.sealBlocks()
+    if seal.hasLog { seal.sealSaves() }
     return seal.bytes
+  }
+
+  private init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    let isLong = bytes.count >= 12_288 && bytes[12] >= 4 && bytes[32] & 2 != 0
+    let ends = (isLong ? Self.slots : []).map { slot in
+      bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: slot + 24, as: UInt64.self)) }
+    }
+    let baseEnd = ends.lazy.compactMap { Int(exactly: $0) }.first {
+      (12_288 + 64...max(12_352, bytes.count)).contains($0)
+    }
+    hasLog = baseEnd.map { $0 <= bytes.count } ?? false
+    self.baseEnd = hasLog ? baseEnd ?? bytes.count : bytes.count
+  }
+
+  /// The saves that were added, as far as their lengths fit the file, and the slots, which name the last of them.
+  private mutating func sealSaves() {
+    var (number, chain, place) = (UInt64(0), self.number(at: baseEnd - Self.trailerLength + 16), baseEnd)
+    while place + 64 <= bytes.count, bytes[place..<place + 4].elementsEqual([0x89, 0x48, 0x57, 0x4C]),
+      let length = Int(exactly: self.number(at: place + 16)), let body = Int(exactly: self.number(at: place + 24)),
+      body >= 0, length >= 64, body <= length - 64, length <= bytes.count - place
+    {
+      number += 1
+      set(number, at: place + 8)
+      set(hash(place + 64..<place + 64 + body), at: place + 32)
+      set(chain, at: place + 40)
+      chain = hash(place..<place + 56)
+      set(chain, at: place + 56)
+      place += length
+    }
+    for slot in Self.slots {
+      set(number, at: slot + 8)
+      set(UInt64(place), at: slot + 16)
+      set(UInt64(baseEnd), at: slot + 24)
+      set(chain, at: slot + 32)
+      set(hash(slot..<slot + 56), at: slot + 56)
+    }
   }
 
   /// The directory, where the trailer says that it is, if that is in the file.
   private var directory: Range<Int>? {
-    let trailer = bytes.count - Self.trailerLength
+    let trailer = baseEnd - Self.trailerLength
     return range(offset: number(at: trailer), length: number(at: trailer + 8), before: trailer)
   }
 
@@ -55,9 +99,9 @@ struct BinarySeal {
   }
 
   private mutating func sealBlocks() {
-    let trailer = bytes.count - Self.trailerLength
+    let trailer = baseEnd - Self.trailerLength
     if let directory { set(hash(directory), at: trailer + 16) }
-    set(UInt64(bytes.count), at: trailer + 24)
+    set(UInt64(baseEnd), at: trailer + 24)
     set(hash(trailer..<trailer + Self.trailerChecksum), at: trailer + Self.trailerChecksum)
     set(hash(0..<Self.headerChecksum), at: Self.headerChecksum)
   }

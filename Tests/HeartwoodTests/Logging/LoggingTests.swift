@@ -214,7 +214,7 @@ private struct MemoryLogHandler: LogHandler {
     #expect(memory.entries.map(\.level) == [.warning, .warning])
     #expect(memory.entries.map { $0.metadata["entity"] } == [entity.name, entity.name])
     #expect(memory.entries.first?.metadata["property"] == attribute.name)
-    #expect(memory.entries.first?.message.contains("a change was dropped, since the context") == true)
+    #expect(memory.entries.first?.message.contains("a change was dropped, since the object's context") == true)
     #expect(!"\(memory.entries)".contains("secret"))
   }
 }

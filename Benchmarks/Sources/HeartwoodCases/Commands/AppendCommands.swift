@@ -16,12 +16,13 @@ struct SaveOneCommand: ParsableCommand {
 
   func run() throws {
     let context = try ToDoObject.openContext(path, tracksHistory: history)
-    let objects = try context.fetch(ToDoObject.self)
-    guard !objects.isEmpty else { throw CaseError("There is no record.") }
+    let count = try context.count(entityName: ToDoObject.entityName)
+    guard count > 0 else { throw CaseError("There is no record.") }
     var next = 0
+    // An object that stays registered keeps the values of its group as they were when it was saved.
     func save() throws -> Int {
-      next = (next + 611_953) % objects.count
-      objects[next].sortOrder ^= 1
+      next = (next + 611_953) % count
+      try context.fetch(FetchRequest<ToDoObject>(offset: next, limit: 1)).first?.sortOrder ^= 1
       try context.save()
       return 1
     }

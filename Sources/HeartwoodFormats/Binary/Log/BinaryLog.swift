@@ -178,8 +178,9 @@ struct BinaryTableLog: Sendable {
       case .deletion: try delete(run, of: rows, known: known, &deleted, &revisions)
       }
     }
-    return groups.enumerated().map { place, group in
-      group.map { group in revisions[place].map { $0.applied(to: group) } ?? group }
+    let changes = revisions
+    return Parallel.map(groups.count) { place in
+      groups[place].map { group in changes[place].map { $0.applied(to: group) } ?? group }
     }
   }
 

@@ -2,9 +2,9 @@ import HeartwoodModel
 
 /// Changes of single rows of a group, in the order in which they were saved: of several values for the same place, the
 /// last one counts.
-package struct GroupRevision {
+package struct GroupRevision: Sendable {
   /// A value for a property of a row, which lies in a column of other values.
-  private struct Value {
+  private struct Value: Sendable {
     let row: UInt16
     let source: Int
     let index: Int

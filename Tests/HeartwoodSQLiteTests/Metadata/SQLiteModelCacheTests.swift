@@ -75,7 +75,8 @@ import Testing
     let whole = try Self.deflated(Array(Self.archive.utf8))
     let cases: [(content: Data, word: String)] = [
       (whole.dropLast(20), "cut short"), (Data([0xFF, 0xFF, 1, 2]), "changed"),
-      (try Self.deflated(Array("bplist00".utf8)), "not a model"), (try Self.deflated(Array("text".utf8)), "not a model"),
+      (try Self.deflated(Array("bplist00".utf8)), "not a model"),
+      (try Self.deflated(Array("text".utf8)), "not a model"),
       (try Self.deflated([UInt8](repeating: 0, count: 65 << 20)), "expands to more than"),
     ]
     for (content, word) in cases {

@@ -82,7 +82,7 @@ struct OpenPlace {
     guard store.type == .binary else { return }
     for number in 0..<400 {
       let item = try context.insert(Item.self)
-      (item.save, item.number) = (-1, number)
+      (item.save, item.number, item.text) = (-1, number, "ballast")
       item.data = Data(repeating: UInt8(truncatingIfNeeded: number), count: 1000)
     }
   }

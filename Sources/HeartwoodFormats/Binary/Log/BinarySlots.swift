@@ -53,10 +53,15 @@ extension BinarySlot {
   /// The patch that writes the slot in place of the older one.
   var patch: FilePatch { FilePatch(offset: Self.offsets[Int(number % 2)], bytes: encoded) }
 
-  /// Returns the newest slot that holds.
+  /// Returns the newest slot that holds; the one before it if the file has grown since it was mapped.
   ///
+  /// - Parameter input: the same file.
   /// - Throws: ``PersistenceError/Code/fileCorrupt`` if none does, or if bytes around them are not zero.
-  static func newest(in file: UnsafeRawBufferPointer, _ fault: BinaryFault) throws(PersistenceError) -> BinarySlot {
+  static func newest(
+    in file: UnsafeRawBufferPointer,
+    _ input: StoreInput,
+    _ fault: BinaryFault
+  ) throws(PersistenceError) -> BinarySlot {
     guard file.count >= frontLength else { throw fault.corrupt("the file ends before its first part", at: file.count) }
     let zeros = [
       BinaryFormat.headerLength..<offsets[0], (offsets[0] + length)..<offsets[1], (offsets[1] + length)..<frontLength,
@@ -65,7 +70,9 @@ extension BinarySlot {
       let isZero = UnsafeRawBufferPointer(rebasing: file[range]).isZero
       guard isZero else { throw fault.corrupt("bytes that must be zero are not", at: range.lowerBound) }
     }
-    guard let slot = slots(in: file).max(by: { $0.number < $1.number }) else {
+    var slots = slots(in: file).sorted { $0.number < $1.number }
+    if slots.count > 1, slots[1].end > file.count, try input.file.status().size >= slots[1].end { slots.removeLast() }
+    guard let slot = slots.last else {
       throw fault.corrupt("neither of the two places that name the end of the newest save holds", at: offsets[0])
     }
     guard slot.baseEnd >= frontLength, slot.baseEnd <= slot.end, slot.baseEnd.isMultiple(of: BinaryFormat.alignment),

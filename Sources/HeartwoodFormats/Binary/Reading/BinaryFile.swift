@@ -36,7 +36,7 @@ struct BinaryFile: Sendable {
     region = try input.file.mapped().region
     let bytes = region.unsafeBytes
     header = try BinaryHeader(bytes, fault: fault)
-    let slot = header.hasLog ? try BinarySlot.newest(in: bytes, fault) : nil
+    let slot = header.hasLog ? try BinarySlot.newest(in: bytes, input, fault) : nil
     let base = UnsafeRawBufferPointer(rebasing: bytes[..<(slot?.baseEnd ?? bytes.count)])
     let section = try BinaryTrailer(base, fault: fault).directory
     try Self.check(section, "the directory", in: bytes, fault)

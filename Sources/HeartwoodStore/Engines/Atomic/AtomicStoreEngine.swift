@@ -73,6 +73,25 @@ extension AtomicStoreEngine {
     fileSystem: any FileSystem
   ) throws -> AtomicStoreEngine {
     try CapabilityCheck(format.typeDescription).check(setup)
+    for _ in 1..<openingLimit {
+      do {
+        return try openOnce(format, setup: setup, fileSystem: fileSystem)
+      } catch let error as PersistenceError where error.code == .fileChangedOnDisk {
+        // Another process has saved meanwhile.
+        continue
+      }
+    }
+    return try openOnce(format, setup: setup, fileSystem: fileSystem)
+  }
+
+  /// How often a file is opened that other processes write to while it is read.
+  private static let openingLimit = 10
+
+  private static func openOnce(
+    _ format: any AtomicStoreFormat,
+    setup: StoreSetup,
+    fileSystem: any FileSystem
+  ) throws -> AtomicStoreEngine {
     let store = try format.makeStore(setup)
     guard let path = setup.path, let status = try fileSystem.status(atPath: path),
       status.size > 0 || !status.isRegularFile
@@ -124,7 +143,7 @@ extension AtomicStoreEngine {
   /// - Parameter mayGrow: whether other processes may have added saves behind what was read, which is as it was then.
   private static func checkUnchanged(_ file: StoreInput, mayGrow: Bool) throws(PersistenceError) {
     let (before, now) = (file.status.identity, try file.file.status().identity)
-    guard now == before || mayGrow && now.isSameFile(as: before) && now.size > before.size else {
+    guard now == before || mayGrow && now.isSameFile(as: before) && now.size >= before.size else {
       throw PersistenceError(
         .fileChangedOnDisk,
         "The file was written while it was read.",

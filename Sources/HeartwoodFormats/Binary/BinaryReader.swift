@@ -20,7 +20,7 @@ struct BinaryReader {
     var tables: [NodeTable] = []
     var memory = BinarySaveMemory()
     let changed = try changedTables()
-    memory.log = try log(changed)
+    memory.log = log
     for (place, table) in file.directory.tables.enumerated() where !table.groups.isEmpty || changed.contains(place) {
       let entity = try entity(of: table)
       let order = try BinaryColumnOrder(table, entity: entity, fault: file.fault)
@@ -67,20 +67,18 @@ struct BinaryReader {
     return try BinaryTableLog(runs, file, table, entity, order, entityMap, model: model)
   }
 
-  /// Returns what is kept of the end of the file for the next save; nil if nothing can be added to the file, because
-  /// the model has its entities or properties in another order.
-  private func log(_ changed: Set<Int>) throws(PersistenceError) -> BinaryLogMemory? {
-    guard let log = file.log, entityMap.isIdentity, file.directory.tables.count == model.entities.count,
-      let metadata = file.metadataArea?.json
+  /// What is kept of the end of the file for the next save; nil if nothing can be added to the file, because its tables
+  /// are not the ones that a store writes with the model: entities or properties are in another order.
+  private var log: BinaryLogMemory? {
+    let tables = file.directory.tables
+    guard let log = file.log, let metadata = file.metadataArea?.json, entityMap.isIdentity,
+      tables.count == model.entities.count,
+      zip(tables, model.entities).allSatisfy({ $0.columns == BinaryDirectory.Column.all(of: $1) })
     else { return nil }
-    for (place, table) in file.directory.tables.enumerated() where !table.groups.isEmpty || changed.contains(place) {
-      let order = try BinaryColumnOrder(table, entity: model.entities[place], fault: file.fault)
-      guard order.isIdentity else { return nil }
-    }
     return BinaryLogMemory(
       newest: log.newest,
       metadata: metadata,
-      numberings: file.directory.tables.map { BinaryRowNumbering(rowCounts: $0.groups.map(\.rowCount)) }
+      numberings: tables.map { BinaryRowNumbering(rowCounts: $0.groups.map(\.rowCount)) }
     )
   }
 

@@ -115,10 +115,7 @@ struct BinaryWriter {
     zip(contents.model.entities, images).map { entity, images in
       BinaryDirectory.Table(
         entityName: entity.name,
-        columns: entity.storedOrdinals.map { ordinal in
-          let property = entity.properties[ordinal]
-          return .init(name: property.name, type: BinaryPropertyType(property))
-        },
+        columns: BinaryDirectory.Column.all(of: entity),
         groups: images.map(\.entry)
       )
     }

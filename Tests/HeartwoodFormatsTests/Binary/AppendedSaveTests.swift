@@ -171,6 +171,32 @@ import Testing
     #expect(try appendedCount() == 0)
   }
 
+  /// The columns of a file are in the order of the model that it was written with, also those of tables without records.
+  @Test func aFileInAnotherOrderIsWrittenAsAWhole() throws {
+    var generator = SeededGenerator(seed: 13)
+    try create(&generator)
+    let engine = try open()
+    try set(store.write(engine.contents().replacing("Task", with: [])))
+    var task = SampleModel.task
+    task.properties.reverse()
+    let model = try ManagedObjectModel(
+      entities: [SampleModel.item, SampleModel.note, task, SampleModel.project, SampleModel.tag],
+      versionIdentifiers: ["1"]
+    )
+    let setup = try SampleStore(model).setup
+    let other = try AtomicStoreEngine.open(AtomicClassFormat(BinaryStore.self), setup: setup, fileSystem: fileSystem)
+    let entity = try #require(model.entity(named: "Task"))
+    var values = Self.empty(entity)
+    values[try #require(entity.ordinal(ofProperty: "order"))] = .integer(7)
+    let scope = ObjectIDScope(storeIdentifier: nil, entity: entity)
+    var changes = ChangeSet()
+    changes.inserted = [ObjectSnapshot(objectID: .temporary(in: scope), version: 0, values: values)]
+    _ = try other.save(changes)
+    #expect(try appendedCount() == 0)
+    let read = try open().contents()
+    #expect(try read.nodes(of: self.entity("Task")).map { $0["order"] } == [.integer(7)])
+  }
+
   @Test func theFileStaysShort() throws {
     var generator = SeededGenerator(seed: 3)
     try create(&generator)

@@ -20,7 +20,7 @@ extension BinaryDirectory {
   }
 
   /// A property whose values the table keeps.
-  struct Column: Sendable {
+  struct Column: Sendable, Equatable {
     var name: String
     var type: BinaryPropertyType
   }
@@ -55,6 +55,16 @@ extension BinaryDirectory {
     /// The place of the entity that all references belong to, if they do not contain it themselves.
     var entityIndex = 0
     var referenceCount = 0
+  }
+}
+
+extension BinaryDirectory.Column {
+  /// Returns the columns of the table that a store writes for an entity.
+  static func all(of entity: EntityDescription) -> [BinaryDirectory.Column] {
+    entity.storedOrdinals.map { ordinal in
+      let property = entity.properties[ordinal]
+      return .init(name: property.name, type: BinaryPropertyType(property))
+    }
   }
 }
 

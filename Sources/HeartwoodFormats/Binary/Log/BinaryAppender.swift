@@ -109,18 +109,13 @@ struct BinaryAppender {
     guard newest.number < Self.greatestCount, isSmall,
       try contents.metadata.binaryJSON(path: path) == memory.metadata
     else { return nil }
-    let block = try block().encoded(changes.transaction, after: (newest.number, newest.chain))
+    let block = try block().encoded(changes.transaction, after: newest)
     guard block.bytes.count <= min(Self.greatestLength, newest.baseEnd / Self.greatestPart),
-      newest.end + block.bytes.count - newest.baseEnd <= newest.baseEnd / 2
+      block.slot.end - newest.baseEnd <= newest.baseEnd / 2
     else { return nil }
     var after = memory
-    after.newest = BinarySlot(
-      number: newest.number + 1,
-      end: newest.end + block.bytes.count,
-      baseEnd: newest.baseEnd,
-      chain: block.chain
-    )
-    return (FileAppendix(start: newest.end, bytes: block.bytes, seal: after.newest.patch), after)
+    after.newest = block.slot
+    return (FileAppendix(start: newest.end, bytes: block.bytes, seal: block.slot.patch), after)
   }
 
   /// Whether few records change, and most of the records in the file are still there.

@@ -7,12 +7,10 @@ struct BinaryBlock: Sendable {
   static let magic: [UInt8] = [0x89, 0x48, 0x57, 0x4C, 0x0D, 0x0A, 0x1A, 0x0A]
   static let checksumOffset = 56
 
-  /// The number of the save.
-  let number: UInt64
+  /// The slot that names the save.
+  let slot: BinarySlot
   /// The bytes of the block in the file, its head and the zeros behind it included.
   let range: Range<Int>
-  /// The checksum of the head, which the next block repeats.
-  let chain: UInt64
   let runs: [Run]
   /// The transaction of the history; nil if there is none.
   let transaction: ByteSlice?
@@ -48,12 +46,10 @@ struct BinaryBlock: Sendable {
 // MARK: Reading
 
 extension BinaryBlock {
-  /// Reads the block that bytes begin with, and that follows the save with the number and the chain of `previous`; nil
-  /// if there is no whole one.
-  ///
-  /// - Parameter offset: the offset of the bytes in the file.
-  init?(_ file: ByteSlice, at offset: Int, after previous: (number: UInt64, chain: UInt64)) {
+  /// Reads the block that bytes begin with, which lie behind a save; nil if there is no whole one.
+  init?(_ file: ByteSlice, after previous: BinarySlot) {
     defer { withExtendedLifetime(file) {} }
+    let offset = previous.end
     guard file.count >= Self.headLength else { return nil }
     let head = UnsafeRawBufferPointer(rebasing: file.unsafeBytes[..<Self.headLength])
     func number(_ place: Int) -> UInt64 {
@@ -69,9 +65,8 @@ extension BinaryBlock {
       file.unsafeBytes[(Self.headLength + bodyLength)..<length].allSatisfy({ $0 == 0 }),
       let content = Self.content(body, offset: offset + Self.headLength)
     else { return nil }
-    self.number = number(8)
     self.range = offset..<(offset + length)
-    self.chain = chain
+    self.slot = previous.next(end: range.upperBound, chain: chain)
     self.runs = content.runs
     self.transaction = content.transaction
   }
@@ -185,11 +180,8 @@ struct BinaryBlockBuilder {
     }
   }
 
-  /// Returns the block as it is stored in the file, and the checksum of its head.
-  func encoded(
-    _ transaction: ByteSlice?,
-    after previous: (number: UInt64, chain: UInt64)
-  ) -> (bytes: [UInt8], chain: UInt64) {
+  /// Returns the block as it is stored in the file behind a save, and the slot that names it.
+  func encoded(_ transaction: ByteSlice?, after previous: BinarySlot) -> (bytes: [UInt8], slot: BinarySlot) {
     let body = GrowableBytes(capacity: BinaryBlock.bodyHeadLength + byteCount)
     body.append(UInt32(truncatingIfNeeded: runCount).littleEndian)
     body.append(UInt32(transaction == nil ? 0 : 1).littleEndian)
@@ -213,6 +205,6 @@ struct BinaryBlockBuilder {
     block.append(chain.littleEndian)
     block.append(bodyBytes.unsafeBytes)
     block.append(repeating: 0, count: padding)
-    return (block.sealed().array, chain)
+    return (block.sealed().array, previous.next(end: previous.end + length, chain: chain))
   }
 }

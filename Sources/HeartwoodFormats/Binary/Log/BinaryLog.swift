@@ -3,11 +3,15 @@ import HeartwoodStore
 
 /// The saves that were added to the end of a file since it was written as a whole.
 struct BinaryLog: Sendable {
-  /// The end of the part that was written as a whole.
-  let baseEnd: Int
+  /// The slot of the part that was written as a whole.
+  private let base: BinarySlot
   private(set) var blocks: [BinaryBlock] = []
-  /// The number and the chain of the newest save, and its end.
-  private(set) var newest: BinarySlot
+
+  /// The slot that names the newest save.
+  var newest: BinarySlot { blocks.last?.slot ?? base }
+
+  /// The end of the part that was written as a whole.
+  var baseEnd: Int { base.end }
 
   /// Reads the saves of a file, up to the newest one that is whole. Bytes behind it are what an interrupted save left.
   ///
@@ -29,23 +33,17 @@ struct BinaryLog: Sendable {
       throw fault.corrupt("save \(newest.number + 1) of those that were added is damaged", at: newest.end)
     }
     // What the slot does not name yet is copied: another process may cut it off again.
-    while let block = try Self.block(after: newest, in: input) { append(block) }
+    while let block = try Self.block(after: newest, in: input) { blocks.append(block) }
   }
 
   /// Reads the saves up to the newest one that is whole, whatever the front of the file says.
   init(baseEnd: Int, directoryChecksum: UInt64, in file: ByteSlice) {
-    self.baseEnd = baseEnd
-    newest = BinarySlot(number: 0, end: baseEnd, baseEnd: baseEnd, chain: directoryChecksum)
+    base = BinarySlot(number: 0, end: baseEnd, baseEnd: baseEnd, chain: directoryChecksum)
     while let rest = file.slice(from: newest.end, count: file.count - newest.end),
-      let block = BinaryBlock(rest, at: newest.end, after: (newest.number, newest.chain))
+      let block = BinaryBlock(rest, after: newest)
     {
-      append(block)
+      blocks.append(block)
     }
-  }
-
-  private mutating func append(_ block: BinaryBlock) {
-    blocks.append(block)
-    newest = BinarySlot(number: block.number, end: block.range.upperBound, baseEnd: baseEnd, chain: block.chain)
   }
 
   /// Returns a copy of the block that follows a save; nil if there is no whole one.
@@ -56,11 +54,8 @@ struct BinaryLog: Sendable {
     let head = try input.bytes(from: save.end, count: BinaryBlock.headLength)
     guard let length = BinaryBlock.length(ofHead: head), length <= input.size - save.end else { return nil }
     let bytes = ByteSlice(try input.bytes(from: save.end, count: length))
-    return BinaryBlock(bytes, at: save.end, after: (save.number, save.chain))
+    return BinaryBlock(bytes, after: save)
   }
-
-  /// The number of bytes that the saves take.
-  var byteCount: Int { newest.end - baseEnd }
 
   /// Returns the runs that concern the table at a place, in the order of the saves.
   func runs(ofTable place: Int) -> [BinaryBlock.Run] {
@@ -169,13 +164,12 @@ struct BinaryTableLog: Sendable {
     for run in runs where run.kind == .insertion { try inserted.append(liveRowsOf: try insertion(run)) }
     let groups = base + inserted.finish().groups.map(Optional.some)
     for group in groups[base.count...] { rows.append(group?.rowCount ?? 0) }
-    var deleted = Set<Int>()
     var known = table.rowCount
     for run in runs {
       switch run.kind {
       case .insertion: known += run.rowCount
       case .update: try update(run, of: rows, known: known, &revisions)
-      case .deletion: try delete(run, of: rows, known: known, &deleted, &revisions)
+      case .deletion: try delete(run, of: rows, known: known, &revisions)
       }
     }
     let changes = revisions
@@ -185,22 +179,17 @@ struct BinaryTableLog: Sendable {
   }
 
   private func insertion(_ run: BinaryBlock.Run) throws(PersistenceError) -> RowGroup {
-    var cursor = BinaryRunCursor(run, file.fault)
-    let references = try cursor.references(run.referenceLayout, count: run.rowCount, of: entity)
+    var cursor = BinaryRunCursor(run, file, entityMap)
+    let references = try cursor.names(run.referenceLayout, count: run.rowCount, of: entity)
     let versions = VersionColumn.each(try cursor.bytes(run.rowCount * 8))
     var columns: [RecordColumn] = []
-    for column in table.columns {
-      columns.append(try cursor.column(column, rowCount: run.rowCount, file.directory, entityMap, entity.name))
-    }
+    for column in table.columns { columns.append(try cursor.column(column, rowCount: run.rowCount, of: entity)) }
     try cursor.expectEnd(entity.name)
-    let group = try located(run) { () throws(PersistenceError) in
-      try RowGroup(
-        of: entity,
-        references: references,
-        versions: versions,
-        columns: order.places.map { $0.map { columns[$0] } ?? .absent(rowCount: run.rowCount) }
-      )
-    }
+    let group = RowGroup(
+      references: references,
+      versions: versions,
+      columns: order.places.map { $0.map { columns[$0] } ?? .absent(rowCount: run.rowCount) }
+    )
     if let fault = meaning.fault(in: group) { throw corrupt(fault) }
     return group
   }
@@ -211,7 +200,7 @@ struct BinaryTableLog: Sendable {
     known: Int,
     _ revisions: inout [Int: GroupRevision]
   ) throws(PersistenceError) {
-    var cursor = BinaryRunCursor(run, file.fault)
+    var cursor = BinaryRunCursor(run, file, entityMap)
     let places = try self.rows(&cursor, run, rows, known)
     for row in places {
       let version = try cursor.number(UInt64.self)
@@ -242,7 +231,7 @@ struct BinaryTableLog: Sendable {
       }
     }
     let ordinal = order.ordinals[place]
-    let column = try cursor.column(table.columns[place], rowCount: count, file.directory, entityMap, entity.name)
+    let column = try cursor.column(table.columns[place], rowCount: count, of: entity)
     if let fault = meaning.fault(in: column, ordinal: ordinal) { throw corrupt(fault) }
     var sources: [Int: Int] = [:]
     for (index, row) in changed.lazy.map({ rows[$0] }).enumerated() {
@@ -257,13 +246,13 @@ struct BinaryTableLog: Sendable {
     _ run: BinaryBlock.Run,
     of rows: RowPlaces,
     known: Int,
-    _ deleted: inout Set<Int>,
     _ revisions: inout [Int: GroupRevision]
   ) throws(PersistenceError) {
-    var cursor = BinaryRunCursor(run, file.fault)
+    var cursor = BinaryRunCursor(run, file, entityMap)
     for row in try self.rows(&cursor, run, rows, known) {
-      guard deleted.insert(Int(row.rawValue)).inserted else { throw corrupt("a record is deleted twice", run) }
-      revisions[row.group, default: GroupRevision()].delete(row: row.row)
+      guard revisions[row.group, default: GroupRevision()].delete(row: row.row) else {
+        throw corrupt("a record is deleted twice", run)
+      }
     }
     try cursor.expectEnd(entity.name)
   }
@@ -285,17 +274,6 @@ struct BinaryTableLog: Sendable {
       last = number
     }
     return places
-  }
-
-  private func located(
-    _ run: BinaryBlock.Run,
-    _ body: () throws(PersistenceError) -> RowGroup
-  ) throws(PersistenceError) -> RowGroup {
-    do throws(PersistenceError) {
-      return try body()
-    } catch {
-      throw corrupt("new records are described wrongly", run)
-    }
   }
 
   private func corrupt(_ what: String, _ run: BinaryBlock.Run) -> PersistenceError {
@@ -335,15 +313,19 @@ private struct RowPlaces {
 // MARK: BinaryRunCursor
 
 /// Reads the content of a run, and never past its end.
-struct BinaryRunCursor {
+struct BinaryRunCursor: BinaryPartReader {
+  let entityMap: BinaryEntityMap
   private let fault: BinaryFault
+  private let tableCount: Int
   /// The bytes that the cursor reads, which exist as long as this.
   private let content: ByteSlice
   private let start: Int
   private var cursor: BinaryCursor
 
-  init(_ run: BinaryBlock.Run, _ fault: BinaryFault) {
-    self.fault = fault
+  init(_ run: BinaryBlock.Run, _ file: BinaryFile, _ entityMap: BinaryEntityMap) {
+    self.entityMap = entityMap
+    fault = file.fault
+    tableCount = file.directory.tables.count
     content = run.content
     start = run.offset
     cursor = BinaryCursor(content.unsafeBytes, start: start, fault: fault, what: "a save")
@@ -362,68 +344,27 @@ struct BinaryRunCursor {
     return content.slice(from: offset, count: count) ?? .empty
   }
 
-  /// Returns a part that has its length before it.
-  private mutating func part() throws(PersistenceError) -> ByteSlice {
+  /// Returns the next part, which has its length before it.
+  mutating func part() throws(PersistenceError) -> ByteSlice {
     let count = Int(try cursor.number(UInt32.self))
     return try bytes(count)
   }
 
-  mutating func references(
-    _ layout: ReferenceColumn.Layout,
-    count: Int,
-    of entity: EntityDescription
-  ) throws(PersistenceError) -> ReferenceColumn {
-    try references(layout, count: count, entities: .same(UInt32(truncatingIfNeeded: entity.ordinal)))
-  }
-
-  private mutating func references(
-    _ layout: ReferenceColumn.Layout,
-    count: Int,
-    entities: ReferenceColumn.Entities
-  ) throws(PersistenceError) -> ReferenceColumn {
-    let offsets = layout == .string || layout == .mixed ? try part() : nil
-    return ReferenceColumn(layout: layout, count: count, values: try part(), offsets: offsets, entities: entities)
-  }
-
-  /// Returns the values of a column, whose parts may not fit each other.
+  /// Returns the values of a column and how they lie. The parts may not fit each other.
   mutating func column(
     _ column: BinaryDirectory.Column,
     rowCount: Int,
-    _ directory: BinaryDirectory,
-    _ entityMap: BinaryEntityMap,
-    _ entity: String
+    of entity: EntityDescription
   ) throws(PersistenceError) -> RecordColumn {
     let entry = try BinaryDirectory.GroupColumn(
       &cursor,
       column,
       rowCount: rowCount,
-      tableCount: directory.tables.count,
-      entity: entity,
+      tableCount: tableCount,
+      entity: entity.name,
       fault
     )
-    let kind = column.type.columnKind
-    let validity = entry.hasValidity ? BitSlice(try part()) : nil
-    let offsets = kind == .bytes || kind == .toMany ? try part() : nil
-    guard kind == .toOne || kind == .toMany else {
-      return RecordColumn(kind: kind, rowCount: rowCount, validity: validity, offsets: offsets, values: try part())
-    }
-    let entities = try entities(entry, entityMap)
-    return RecordColumn(
-      kind: kind,
-      rowCount: rowCount,
-      validity: validity,
-      offsets: offsets,
-      references: try references(entry.referenceLayout, count: entry.referenceCount, entities: entities)
-    )
-  }
-
-  private mutating func entities(
-    _ entry: BinaryDirectory.GroupColumn,
-    _ entityMap: BinaryEntityMap
-  ) throws(PersistenceError) -> ReferenceColumn.Entities {
-    guard entry.hasEntityIndices else { return .same(entityMap.ordinals[entry.entityIndex]) }
-    let indices = try part()
-    return .each(entityMap.isIdentity ? indices : entityMap.ordinals(ofIndices: indices))
+    return try self.column(entry, column, rowCount: rowCount, entity: entity.name)
   }
 
   func expectEnd(_ entity: String) throws(PersistenceError) {

@@ -50,6 +50,11 @@ extension BinarySlot {
     return bytes.sealed().array
   }
 
+  /// Returns the slot of the next save.
+  func next(end: Int, chain: UInt64) -> BinarySlot {
+    BinarySlot(number: number &+ 1, end: end, baseEnd: baseEnd, chain: chain)
+  }
+
   /// The patch that writes the slot in place of the older one.
   var patch: FilePatch { FilePatch(offset: Self.offsets[Int(number % 2)], bytes: encoded) }
 

@@ -28,7 +28,7 @@ struct BinarySalvage {
         ? try BinaryColumnOrder(table, entity: entity, fault: file.fault)
         : BinaryColumnOrder(matching: table, entity: entity)
       let reader = BinaryGroupSalvage(remains, salvage, table, entity, order, entityMap)
-      let groups = revised(table.groups.map(reader.group), of: table, at: place, entity, order)
+      let groups = revised(try table.groups.map(reader.group), of: table, at: place, entity, order)
       salvage.loader.setTable(NodeTable(entity: entity, groups: groups.compactMap(\.self)))
     }
   }
@@ -97,9 +97,9 @@ private struct BinaryGroupSalvage {
 
   /// Returns the group, in which damaged columns are replaced by columns without values; nil if the references of its
   /// records are unknown.
-  func group(_ entry: BinaryDirectory.Group) -> RowGroup? {
+  func group(_ entry: BinaryDirectory.Group) throws(PersistenceError) -> RowGroup? {
     let sections = entry.sections(table.columns)
-    guard let references = references(entry, sections.references) else {
+    guard let references = try references(entry, sections.references) else {
       let range = bytes(sections.references.lowerBound..<(sections.columns.last ?? sections.references).upperBound)
       salvage.note(
         .init(
@@ -119,9 +119,12 @@ private struct BinaryGroupSalvage {
     return RowGroup(references: references, versions: versions(entry, sections.versions), columns: columns)
   }
 
-  private func references(_ entry: BinaryDirectory.Group, _ sections: Range<Int>) -> ReferenceColumn? {
+  private func references(
+    _ entry: BinaryDirectory.Group,
+    _ sections: Range<Int>
+  ) throws(PersistenceError) -> ReferenceColumn? {
     guard isSound(sections) else { return nil }
-    let references = BinaryGroupReader.references(entry, of: entity, in: remains.file, entityMap: entityMap)
+    let references = try BinaryGroupReader.references(entry, of: entity, in: remains.file, entityMap: entityMap)
     guard ColumnMeaning.fault(in: references) == nil, !isDoubtful(references) else { return nil }
     return references
   }

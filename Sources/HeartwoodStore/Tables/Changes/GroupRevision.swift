@@ -13,7 +13,7 @@ package struct GroupRevision: Sendable {
   private var versions: [(row: UInt16, version: UInt64)] = []
   private var values: [Int: [Value]] = [:]
   private var sources: [RecordColumn] = []
-  private var deletedRows: [Int] = []
+  private var deletedRows: Set<Int> = []
 
   package init() {}
 
@@ -35,10 +35,8 @@ package struct GroupRevision: Sendable {
     )
   }
 
-  /// Deletes the record in a row.
-  package mutating func delete(row: Int) {
-    deletedRows.append(row)
-  }
+  /// Deletes the record in a row; returns false if that was done already.
+  package mutating func delete(row: Int) -> Bool { deletedRows.insert(row).inserted }
 
   /// Returns the group with the changes; columns without any are shared. The rows must be rows of the group. O(rows) for
   /// each column that changes.
@@ -51,7 +49,7 @@ package struct GroupRevision: Sendable {
       },
       liveness: group.liveness
     )
-    return deletedRows.isEmpty ? changed : changed.deleting(deletedRows)
+    return deletedRows.isEmpty ? changed : changed.deleting(deletedRows.sorted())
   }
 
   private func replacing(_ values: [Value], in column: RecordColumn) -> RecordColumn {

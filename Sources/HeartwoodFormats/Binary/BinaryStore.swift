@@ -76,10 +76,10 @@ extension BinaryStore: AppendingStore {
   package func appendix(
     for changes: SavedChanges,
     in contents: inout StoreContents,
-    to previous: PreviousSave
+    before: StoreContents
   ) throws -> FileAppendix? {
     guard addsSaves, var memory = contents.attachment as? BinarySaveMemory, let log = memory.log,
-      let added = try BinaryAppender(log, changes, contents, previous.contents, path: path).appendix()
+      let added = try BinaryAppender(log, changes, contents, before, path: path).appendix()
     else { return nil }
     memory.log = added.log
     contents.attachment = memory

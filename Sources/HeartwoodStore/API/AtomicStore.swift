@@ -61,11 +61,11 @@ package protocol AppendingStore: AtomicStore {
   ///   - changes: what the save changes.
   ///   - contents: the records after the save. Their metadata may differ from those of the file. The store sets the
   ///     ``StoreContents/attachment`` to what it is once the bytes are added.
-  ///   - previous: the file and its contents before the save.
+  ///   - before: the records before the save.
   func appendix(
     for changes: SavedChanges,
     in contents: inout StoreContents,
-    to previous: PreviousSave
+    before: StoreContents
   ) throws -> FileAppendix?
 }
 

@@ -296,8 +296,7 @@ extension AtomicStoreEngine {
     over previous: PreviousSave?,
     expecting expectation: AtomicFile.Expectation
   ) throws {
-    try CapabilityCheck(typeDescription).check(contents, path: path)
-    try store.validate(contents)
+    try check(contents)
     let file = try path.map { try replaceFile(at: $0, with: &contents, over: previous, expecting: expectation) }
     let written = contents
     state.withLock { state in
@@ -308,6 +307,12 @@ extension AtomicStoreEngine {
     }
   }
 
+  /// Checks that the store can hold `contents`.
+  private func check(_ contents: StoreContents) throws {
+    try CapabilityCheck(typeDescription).check(contents, path: path)
+    try store.validate(contents)
+  }
+
   /// Adds the changes of a save to the file of the previous state, and makes `contents` the current state.
   ///
   /// - Returns: whether that was done; otherwise the file has to be written as a whole.
@@ -315,13 +320,12 @@ extension AtomicStoreEngine {
     guard let store = store as? any AppendingStore, let path, let file = before.file, !before.isDoubtful,
       file.status.identity == before.standing
     else { return false }
-    try CapabilityCheck(typeDescription).check(contents, path: path)
-    try store.validate(contents)
-    let previous = PreviousSave(contents: before.contents, file: file)
     var after = contents
-    guard let appendix = try store.appendix(for: changes, in: &after, to: previous),
-      let result = try AtomicFile(path: path, fileSystem: fileSystem).append(appendix, to: file)
-    else { return false }
+    guard let appendix = try store.appendix(for: changes, in: &after, before: before.contents) else { return false }
+    try check(contents)
+    guard let result = try AtomicFile(path: path, fileSystem: fileSystem).append(appendix, to: file) else {
+      return false
+    }
     state.withLock { state in
       state.file = result.file
       state.standing = result.file.status.identity

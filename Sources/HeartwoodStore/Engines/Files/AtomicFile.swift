@@ -149,23 +149,34 @@ extension AtomicFile {
   /// - Parameter identity: the file that the patches were made for.
   /// - Returns: false if this file cannot be overwritten in place; then nothing has been written.
   func patch(_ patches: [FilePatch], expecting identity: FileIdentity) throws(PersistenceError) -> Bool {
+    try withLockedFile(expecting: identity) { target, size throws(PersistenceError) in
+      guard patches.allSatisfy({ $0.fits(in: size) }) else {
+        throw PersistenceError(
+          .fileWriteFailed,
+          "The store wants to write over bytes that lie outside of its file; nothing was written.",
+          context: .init(path: path)
+        )
+      }
+      guard let file = try fileSystem.openFileForPatching(atPath: target) else { return false }
+      for patch in patches {
+        try file.write(patch.bytes, at: patch.offset)
+        try file.synchronize()
+      }
+      return true
+    }
+  }
+
+  /// Calls `body` with the file's path, symbolic links followed, and its length, while no other process writes to it.
+  ///
+  /// - Parameter identity: the file that must be there.
+  private func withLockedFile<Result>(
+    expecting identity: FileIdentity,
+    _ body: (_ target: String, _ size: Int) throws(PersistenceError) -> Result
+  ) throws(PersistenceError) -> Result {
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
     let lock = try fileSystem.lockFile(atPath: target)
     defer { lock?.release() }
-    let size = try check(.unchanged(identity), at: target)?.size ?? 0
-    guard patches.allSatisfy({ $0.fits(in: size) }) else {
-      throw PersistenceError(
-        .fileWriteFailed,
-        "The store wants to write over bytes that lie outside of its file; nothing was written.",
-        context: .init(path: path)
-      )
-    }
-    guard let file = try fileSystem.openFileForPatching(atPath: target) else { return false }
-    for patch in patches {
-      try file.write(patch.bytes, at: patch.offset)
-      try file.synchronize()
-    }
-    return true
+    return try body(target, try check(.unchanged(identity), at: target)?.size ?? 0)
   }
 }
 
@@ -205,22 +216,20 @@ extension AtomicFile {
   /// - Returns: nil if nothing can be added to this file; then it is unchanged.
   /// - Throws: an error if the file is unchanged, or if its state cannot be read afterwards.
   func append(_ appendix: FileAppendix, to file: StoreInput) throws(PersistenceError) -> Extension? {
-    let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
-    let lock = try fileSystem.lockFile(atPath: target)
-    defer { lock?.release() }
-    let size = try check(.unchanged(file.status.identity), at: target)?.size ?? 0
-    guard appendix.start <= size, appendix.seal.fits(in: appendix.start),
-      let handle = try fileSystem.openFileForPatching(atPath: target)
-    else { return nil }
-    if appendix.start < size {
-      try handle.truncate(to: appendix.start)
-      try handle.synchronize()
+    try withLockedFile(expecting: file.status.identity) { target, size throws(PersistenceError) in
+      guard appendix.start <= size, appendix.seal.fits(in: appendix.start),
+        let handle = try fileSystem.openFileForPatching(atPath: target)
+      else { return nil }
+      if appendix.start < size {
+        try handle.truncate(to: appendix.start)
+        try handle.synchronize()
+      }
+      if let (failure, isDoubtful) = write(appendix, to: handle) {
+        return Extension(file: try renewed(file, at: target), failure: failure, isDoubtful: isDoubtful)
+      }
+      let isSealed = seal(appendix.seal, handle)
+      return Extension(file: try renewed(file, at: target), failure: nil, isDoubtful: !isSealed)
     }
-    if let (failure, isDoubtful) = write(appendix, to: handle) {
-      return Extension(file: try renewed(file, at: target), failure: failure, isDoubtful: isDoubtful)
-    }
-    let isSealed = seal(appendix.seal, handle)
-    return Extension(file: try renewed(file, at: target), failure: nil, isDoubtful: !isSealed)
   }
 
   /// Returns the file in the state that it has now, which no other process changes as long as the lock is held.

@@ -52,7 +52,8 @@ struct EditConflict {
         stored: stored?[ordinal]
       )
       let values = [difference.here, difference.stored].compactMap(\.self)
-      if values.contains(where: { !Self.areSame($0, difference.start, property) }) { differences.append(difference) }
+      let trait = objectID.entity.traits[ordinal]
+      if values.contains(where: { !$0.isSame(as: difference.start, trait) }) { differences.append(difference) }
     }
   }
 
@@ -68,8 +69,8 @@ struct EditConflict {
   /// Returns whether the values of two versions of a record differ in more than unordered to-many relationships: the
   /// destinations that both sides have added and removed are put together, so these need no choice.
   static func differ(_ one: [PropertyValue], _ other: [PropertyValue], _ entity: EntityDescription) -> Bool {
-    zip(entity.properties, zip(one, other)).contains { property, values in
-      !isMerged(property) && !areSame(values.0, values.1, property)
+    zip(entity.properties.indices, zip(one, other)).contains { ordinal, values in
+      !isMerged(entity.properties[ordinal]) && !values.0.isSame(as: values.1, entity.traits[ordinal])
     }
   }
 
@@ -88,14 +89,6 @@ struct EditConflict {
       return .fail
     }
     return differ(stored, start, conflict.objectID.entity) ? .fail : .mergePreferringObject
-  }
-
-  /// Returns whether two values of a property are the same: the order counts in ordered relationships only.
-  static func areSame(_ one: PropertyValue, _ other: PropertyValue, _ property: PropertyDescription) -> Bool {
-    guard let relationship = property.relationship, relationship.isToMany, !relationship.isOrdered else {
-      return one == other
-    }
-    return Set(one.objectIDs) == Set(other.objectIDs)
   }
 
   /// - Parameter context: a context in which the labels of records are read.

@@ -111,6 +111,7 @@ extension ReplayTarget {
   func takeChanges(of object: ManagedObject) throws {
     guard let target = try find(object.objectID) else { return }
     let names = object.isInserted ? nil : Set(object.changedValues().keys)
+    let committed = object.committedValues()
     for property in object.entity.properties where !property.isTransient && names?.contains(property.name) != false {
       let value = try object.propertyValue(forKey: property.name)
       switch property {
@@ -118,7 +119,7 @@ extension ReplayTarget {
         if attribute.derivationExpression == nil { try target.setPropertyValue(value, forKey: property.name) }
       case .relationship(let relationship) where !relationship.isToMany: try relate(target, property.name, toOne: value)
       case .relationship(let relationship):
-        let former = object.committedValues()[property.name]?.objectIDs ?? []
+        let former = committed[property.name]?.objectIDs ?? []
         try relate(target, relationship, to: value.objectIDs, insteadOf: former)
       }
     }

@@ -268,7 +268,7 @@ extension NodeTable {
 extension PropertyValue {
   /// Returns whether both are the same to readers of the property: the objects of a relationship without an order may
   /// come in any.
-  fileprivate func isSame(as other: PropertyValue, _ trait: PropertyTrait) -> Bool {
+  package func isSame(as other: PropertyValue, _ trait: PropertyTrait) -> Bool {
     if self == other { return true }
     guard trait.isToMany, !trait.isOrdered else { return false }
     let (ids, otherIDs) = (objectIDs, other.objectIDs)

@@ -69,6 +69,12 @@ class Browser:
         script = "const node = document.querySelectorAll(arguments[0])[arguments[1]]; node?.click(); return node !== undefined"
         self.wait(lambda driver: driver.execute_script(script, selector, place), f"something to click at {selector}")
 
+    def check_narrow(self, name):
+        """The page is no wider than the window."""
+        width = self.driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
+        assert width <= 0, f"the page is {width} wider than a phone"
+        self.check(name)
+
     def check(self, name, refused=False):
         """Nothing was said in the console but, if it is to be so, that a request was refused."""
         self.driver.save_screenshot(str(self.folder / f"{name}.png"))
@@ -173,9 +179,7 @@ def main(heartwood, folder):
         phone.wait(lambda _: phone.all("section"), "a narrow page")
         phone.driver.get(f"{base}#/0/entity/ToDo")
         phone.wait(lambda _: phone.all(".row .cell.number"), "a narrow table")
-        width = phone.driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
-        assert width <= 0, f"the page is {width} wider than a phone"
-        phone.check("narrow")
+        phone.check_narrow("narrow")
         phone.driver.quit()
     finally:
         tool.send_signal(signal.SIGINT)

@@ -98,15 +98,17 @@ import Testing
       stack.context.perform { stack.context.mergeChanges(fromContextDidSave: notification) }
     }
     defer { NotificationCenter.default.removeObserver(observer) }
+    try seesWhatAnotherSaves(stack, other)
+  }
+
+  /// Saves an object, changes it in another context, and expects the change in the first one.
+  private func seesWhatAnotherSaves(_ stack: Stack, _ other: NSManagedObjectContext) throws {
     let toDo = try stack.context.performAndWait {
       let toDo = stack.insert("Milk")
       try stack.context.save()
       return Handed(toDo)
     }
-    try other.performAndWait {
-      try #require(try other.fetch(toDoRequest()).first).memo = "Bread"
-      try other.save()
-    }
+    try Stack.changeFirst(in: other, to: "Bread")
     stack.context.performAndWait { #expect(toDo.object.memo == "Bread") }
   }
 
@@ -114,16 +116,7 @@ import Testing
     let stack = try Stack(NSSQLiteStoreType)
     stack.context.automaticallyMergesChangesFromParent = true
     let other = Stack.context(of: stack.coordinator)
-    let toDo = try stack.context.performAndWait {
-      let toDo = stack.insert("Milk")
-      try stack.context.save()
-      return Handed(toDo)
-    }
-    try other.performAndWait {
-      try #require(try other.fetch(toDoRequest()).first).memo = "Bread"
-      try other.save()
-    }
-    stack.context.performAndWait { #expect(toDo.object.memo == "Bread") }
+    try seesWhatAnotherSaves(stack, other)
   }
 
   @Test func changedObjectsAreRetained() throws {

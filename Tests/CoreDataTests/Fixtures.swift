@@ -186,6 +186,14 @@ final class Stack: Sendable {
     return context
   }
 
+  /// Changes the memo of the first to-do in a context, and saves.
+  static func changeFirst(in context: NSManagedObjectContext, to memo: String) throws {
+    try context.performAndWait {
+      try #require(try context.fetch(toDoRequest()).first).memo = memo
+      try context.save()
+    }
+  }
+
   @discardableResult
   func insert(_ memo: String?, _ sortOrder: Int16 = 0, done: Bool = false) -> ToDo {
     let toDo = ToDo(context: context)

@@ -201,11 +201,7 @@ import Testing
     try stack.context.performAndWait {
       let toDo = stack.insert("Milk")
       try stack.context.save()
-      try other.performAndWait {
-        let found = try #require(try other.fetch(toDoRequest()).first)
-        found.memo = "Bread"
-        try other.save()
-      }
+      try Stack.changeFirst(in: other, to: "Bread")
       #expect(toDo.memo == "Milk")
       stack.context.refresh(toDo, mergeChanges: false)
       #expect(toDo.isFault && toDo.faultingState != 0)
@@ -219,10 +215,7 @@ import Testing
     try stack.context.performAndWait {
       let toDo = stack.insert("Milk")
       try stack.context.save()
-      try other.performAndWait {
-        try #require(try other.fetch(toDoRequest()).first).memo = "Bread"
-        try other.save()
-      }
+      try Stack.changeFirst(in: other, to: "Bread")
       toDo.memo = "Cheese"
       let error = #expect(throws: CocoaError.self) { try stack.context.save() }
       #expect(error?.code == .managedObjectMerge)

@@ -1,6 +1,5 @@
 import Foundation
 import HeartwoodModel
-import HeartwoodRecordText
 import HeartwoodTesting
 import TestSupport
 import Testing
@@ -116,17 +115,11 @@ import Testing
     }
   }
 
-  private static func lines(_ contents: StoreContents) throws -> [UInt8] {
-    var lines: [UInt8] = []
-    for table in contents.tables { try RecordJSON(entity: table.entity).write(table) { lines += $0.unsafeBytes } }
-    return lines
-  }
-
   @Test func theFileHoldsWhatItShould() throws {
     let store = try GoldenSample.store()
     let read = try store.read(Self.golden())
     #expect(try BinaryFile(SampleStore.input(Self.golden())).log?.newest.number == 5)
-    #expect(try Self.lines(read) == SampleFiles.bytes("version-4.jsonl") { try Self.lines(read) })
+    #expect(try read.recordLines() == SampleFiles.bytes("version-4.jsonl") { try read.recordLines() })
     #expect(try read.historyLines() == SampleFiles.bytes("version-4.history.jsonl") { try read.historyLines() })
     var expected = try GoldenSample.contents()
     for change in Self.changes {
@@ -147,7 +140,7 @@ import Testing
       let path = SampleFiles.folder.appending(path: name).path
       let result = try PythonReader.run([path])
       #expect(result.status == 0, "\(result.errors)")
-      #expect(result.output == Data(try Self.lines(read)), "\(String(decoding: result.output, as: UTF8.self))")
+      #expect(result.output == Data(try read.recordLines()), "\(String(decoding: result.output, as: UTF8.self))")
       #expect(try PythonReader.run(["--history", path]).output == Data(try read.historyLines()))
     }
   }

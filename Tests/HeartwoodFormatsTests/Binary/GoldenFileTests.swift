@@ -1,6 +1,5 @@
 import Foundation
 import HeartwoodModel
-import HeartwoodRecordText
 import HeartwoodStore
 import TestSupport
 import Testing
@@ -21,15 +20,7 @@ import Testing
 
   /// The lines that describe the records of the golden file.
   private static func lines() throws -> [UInt8] {
-    try SampleFiles.bytes("version-1.jsonl") { try jsonLines(GoldenSample.contents()) }
-  }
-
-  private static func jsonLines(_ contents: StoreContents) throws -> [UInt8] {
-    var lines: [UInt8] = []
-    for table in contents.tables {
-      try RecordJSON(entity: table.entity).write(table) { lines += $0.unsafeBytes }
-    }
-    return lines
+    try SampleFiles.bytes("version-1.jsonl") { try GoldenSample.contents().recordLines() }
   }
 
   @Test(arguments: versions)
@@ -40,7 +31,7 @@ import Testing
     #expect(read.records == expected.records)
     #expect(read.metadata == expected.metadata)
     #expect(read.tables.map { $0.groups.map(\.rowCount) } == expected.tables.map { $0.groups.map(\.rowCount) })
-    #expect(try Self.jsonLines(read) == Self.lines())
+    #expect(try read.recordLines() == Self.lines())
   }
 
   @Test(arguments: versions)

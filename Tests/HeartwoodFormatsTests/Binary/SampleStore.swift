@@ -1,5 +1,6 @@
 import Foundation
 import HeartwoodModel
+import HeartwoodRecordText
 import HeartwoodStore
 import HeartwoodTesting
 import Testing
@@ -117,6 +118,13 @@ struct SampleRecord: Hashable, CustomStringConvertible {
 }
 
 extension StoreContents {
+  /// The lines that describe all records: an object of JSON in each.
+  func recordLines() throws -> [UInt8] {
+    var lines: [UInt8] = []
+    for table in tables { try RecordJSON(entity: table.entity).write(table) { lines += $0.unsafeBytes } }
+    return lines
+  }
+
   /// All records, in order.
   var records: [SampleRecord] { entities.flatMap { entity in nodes(of: entity).map(SampleRecord.init) } }
 }

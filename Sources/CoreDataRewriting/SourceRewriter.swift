@@ -1,10 +1,9 @@
 import SwiftParser
 import SwiftSyntax
 
-/// Turns a source that was written for Apple's compiler into one that Swift compiles on other systems, where nothing of
-/// Objective-C is there.
+/// Turns a source that was written for Apple's compiler into one that Swift compiles on systems without Objective-C.
 ///
-/// Every line stays where it is, so that diagnostics name the right one:
+/// Line numbers do not change, so diagnostics name the lines of the original:
 ///
 ///     @NSManaged var memo: String?
 ///     var memo: String? { get { managedValue(forKey: "memo") } set { setManagedValue(newValue, forKey: "memo") } }

@@ -12,8 +12,8 @@ import HeartwoodStore
 ///
 ///     let store = BrowsedStore("notes.sqlite", coordinator)
 ///
-/// With `allowsEditing`, the page can change the records. The changes are kept in one context until somebody saves
-/// them, so all pages and tabs that show the store see the same unsaved changes:
+/// With `allowsEditing`, the page can change the records. The changes are kept in one context until they are
+/// saved, so all pages and tabs that show the store see the same unsaved changes:
 ///
 ///     let store = BrowsedStore("notes.sqlite", coordinator, allowsEditing: true)
 public actor BrowsedStore {

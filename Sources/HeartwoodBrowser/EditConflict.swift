@@ -74,7 +74,7 @@ struct EditConflict {
     }
   }
 
-  /// Whether the changes of both sides are put together, or nobody makes any.
+  /// Whether the changes of both sides are merged without a choice, or the property cannot be changed.
   private static func isMerged(_ property: PropertyDescription) -> Bool {
     switch property {
     case .attribute(let attribute): attribute.isTransient || attribute.derivationExpression != nil
@@ -127,7 +127,7 @@ struct EditConflict {
 
 /// The reasons why the rules of the model refuse a value or a save.
 enum EditFault {
-  /// Returns the errors of records, with the URI and the property of each, so that the page leads to the field.
+  /// Returns the errors of records, with the URI and the property of each, so that the page can link to the field.
   static func refusal(_ error: PersistenceError) -> JSONValue {
     let faults = error.context.validationFaults.map { fault in
       value(fault.objectID, fault.property, fault.message)

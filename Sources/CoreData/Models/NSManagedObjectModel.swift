@@ -207,8 +207,8 @@ enum ModelFiles {
 
 // MARK: KnownModels
 
-/// The models that the process has used: where the classes of objects find their entities, and a migration the model of
-/// an older store.
+/// The models that the process has used. The entities of classes, and the models of older stores that are migrated, are
+/// looked up here.
 enum KnownModels {
   private struct Reference: Sendable {
     weak let model: NSManagedObjectModel?

@@ -70,7 +70,7 @@ extension NSManagedObject {
   public final func didAccessValue(forKey key: String?) {}
 
   /// The beginning of a change, for accessors of one's own. Foundation has no key-value observing on this system, so
-  /// there is nobody to notify; setting the primitive value is noticed by itself.
+  /// there are no observers to notify; the change itself is recorded when the primitive value is set.
   public final func willChangeValue(forKey key: String) {}
 
   /// The end of a change; see ``willChangeValue(forKey:)``.

@@ -120,7 +120,7 @@ final class OwnAtomicStore: AtomicStore, @unchecked Sendable {
 
   // MARK: Loading
 
-  /// Lets the store prepare itself where there is nothing to read.
+  /// Calls the store's loading methods for a file that does not exist yet, so that it can prepare itself.
   func begin() throws {
     try store.loadMetadata()
     try store.load()

@@ -58,6 +58,8 @@ final class EntityBinding {
   }
   /// The groups of the table, which retains them, for reading without a copy of the table.
   @exclusivity(unchecked) private var groups: [Unmanaged<RowGroup>] = []
+  /// The versions of groups that the table had before, as far as something still uses them.
+  private var formerGroups = FormerGroups()
   /// The new ids of records that have other ones in the table, until the next table is taken.
   var renaming: RenamedRecords?
   /// The number of the save that made the table.
@@ -221,6 +223,7 @@ extension EntityBinding {
     if newest.epoch != table.epoch { return takeAnew(newest) }
     let previous = table
     table = newest
+    if !rowsMayMove { replaceFormerGroups(of: previous) }
     // Rows of unsaved records may move, and an older version may have fewer rows of the store.
     let unstable = [previous.firstUnsavedRow, newest.firstUnsavedRow, newest.firstRowMissing(of: previous)]
     if let first = unstable.compactMap({ $0?.rawValue }).min() {
@@ -250,6 +253,17 @@ extension EntityBinding {
         object.state.remove(.inaccessible)
         object.state.insert(.unread)
       }
+    }
+  }
+
+  /// Makes objects of an unchanged record read from the newest version of its group, once they keep many former ones
+  /// in memory. Objects of which the newest version has other values stay at theirs.
+  private func replaceFormerGroups(of previous: NodeTable) {
+    for (ordinal, group) in previous.groups.enumerated() where ordinal < table.groups.count {
+      let newest = table.groups[ordinal]
+      guard newest !== group, formerGroups.add(group, at: ordinal) else { continue }
+      slots.forEachObject(inGroup: ordinal) { $0.replaceGroup(with: newest) }
+      formerGroups.noteReplacement(at: ordinal)
     }
   }
 
@@ -298,5 +312,51 @@ extension EntityBinding {
       if ids.count >= Self.greatestCount { break }
     }
     return ids
+  }
+}
+
+// MARK: FormerGroups
+
+/// The former versions of a table's groups that something still uses, mostly objects that read from them.
+///
+/// Each save makes a new version of a group. Without further measures, a context that holds all objects and saves them
+/// one after the other would keep a version for each save.
+private struct FormerGroups {
+  private struct Weak {
+    weak var group: RowGroup?
+  }
+
+  /// The number of versions of a group that may be in use before objects are made to use the newest.
+  private static let usualLimit = 8
+  private var groups: [Int: [Weak]] = [:]
+  private var limits: [Int: Int] = [:]
+
+  /// Adds a version that has become a former one. Returns whether too many are in use.
+  mutating func add(_ group: RowGroup, at ordinal: Int) -> Bool {
+    groups[ordinal, default: []].append(Weak(group: group))
+    let limit = limits[ordinal] ?? Self.usualLimit
+    guard let count = groups[ordinal]?.count, count > limit else { return false }
+    return countInUse(at: ordinal) > limit
+  }
+
+  /// Sets the limit anew after objects have taken the newest version. Versions that are in use all the same, such as
+  /// those of other contexts, are not to cause that for each save.
+  mutating func noteReplacement(at ordinal: Int) {
+    limits[ordinal] = max(Self.usualLimit, 2 * countInUse(at: ordinal))
+  }
+
+  private mutating func countInUse(at ordinal: Int) -> Int {
+    groups[ordinal]?.removeAll { $0.group == nil }
+    return groups[ordinal]?.count ?? 0
+  }
+}
+
+extension ManagedObject {
+  /// Makes an object without changes read from `newest`, if that has the same version of its record.
+  fileprivate final func replaceGroup(with newest: RowGroup) {
+    guard case .read(let group) = content, group !== newest else { return }
+    let row = rowID.row
+    guard row < newest.rowCount, newest.isLive(row), newest.versions[row] == group.versions[row] else { return }
+    content = .read(newest)
   }
 }

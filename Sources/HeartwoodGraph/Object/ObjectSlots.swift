@@ -93,6 +93,13 @@ extension ObjectSlots {
     }
   }
 
+  /// Calls `body` with each object of a group, even if it is referenced only here. `body` must not use the slots.
+  /// O(rows of the group).
+  func forEachObject(inGroup ordinal: Int, _ body: (ManagedObject) -> Void) {
+    guard ordinal < groups.count else { return }
+    for case let object? in groups[ordinal] { body(object) }
+  }
+
   /// Empties the slots from `row` on, and returns the objects that are referenced elsewhere.
   func takeObjects(from row: RowID) -> [ManagedObject] {
     var taken: [ManagedObject] = []

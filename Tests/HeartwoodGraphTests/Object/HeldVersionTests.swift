@@ -20,10 +20,11 @@ import Testing
   @Test(arguments: TestStoreKind.allCases)
   func objectsThatAreSavedOneByOneShareFewVersions(_ kind: TestStoreKind) throws {
     let stack = try TestStack(kind)
-    let people = try Self.people(300, in: stack.context())
+    let context = stack.context()
+    let people = try Self.people(300, in: context)
     for (number, person) in people.enumerated() {
       person.name = "Person \(number)"
-      try person.managedObjectContext?.save()
+      try context.save()
       #expect(Self.versionCount(people) <= 12)
     }
     #expect(people.indices.allSatisfy { people[$0].name == "Person \($0)" })
@@ -34,13 +35,14 @@ import Testing
   @Test(arguments: TestStoreKind.allCases)
   func objectsThatAreReadBetweenSavesShareFewVersions(_ kind: TestStoreKind) throws {
     let stack = try TestStack(kind)
-    let saved = try Self.people(100, in: stack.context())
+    let savingContext = stack.context()
+    let saved = try Self.people(100, in: savingContext)
     let context = stack.context()
     let people = try context.fetch(Person.self).filter { $0.name != "0" }
     for person in people { context.refresh(person, mergeChanges: false) }
     for (number, person) in people.enumerated() {
       saved[0].name = "Saved \(number)"
-      try saved[0].managedObjectContext?.save()
+      try savingContext.save()
       #expect(!person.name.isEmpty)
     }
     #expect(Self.versionCount(people) <= 12)

@@ -58,8 +58,8 @@ final class EntityBinding {
   }
   /// The groups of the table, which retains them, for reading without a copy of the table.
   @exclusivity(unchecked) private var groups: [Unmanaged<RowGroup>] = []
-  /// The versions of groups that the table had before, as far as something still uses them.
-  private var formerGroups = FormerGroups()
+  /// The former versions of the table's groups, by the ordinal of the group.
+  private var formerVersions: [Int: FormerVersions] = [:]
   /// The new ids of records that have other ones in the table, until the next table is taken.
   var renaming: RenamedRecords?
   /// The number of the save that made the table.
@@ -223,12 +223,12 @@ extension EntityBinding {
     if newest.epoch != table.epoch { return takeAnew(newest) }
     let previous = table
     table = newest
-    if !rowsMayMove { replaceFormerGroups(of: previous) }
     // Rows of unsaved records may move, and an older version may have fewer rows of the store.
     let unstable = [previous.firstUnsavedRow, newest.firstUnsavedRow, newest.firstRowMissing(of: previous)]
     if let first = unstable.compactMap({ $0?.rawValue }).min() {
       follow(rowsFrom: RowID(rawValue: first), of: previous)
     }
+    if !rowsMayMove { leaveFormerVersions(previous) }
     renaming = nil
     if !lost.isEmpty { recoverLostObjects() }
   }
@@ -258,12 +258,11 @@ extension EntityBinding {
 
   /// Makes objects of an unchanged record read from the newest version of its group, once they keep many former ones
   /// in memory. Objects of which the newest version has other values stay at theirs.
-  private func replaceFormerGroups(of previous: NodeTable) {
-    for (ordinal, group) in previous.groups.enumerated() where ordinal < table.groups.count {
-      let newest = table.groups[ordinal]
-      guard newest !== group, formerGroups.add(group, at: ordinal) else { continue }
-      slots.forEachObject(inGroup: ordinal) { $0.replaceGroup(with: newest) }
-      formerGroups.noteReplacement(at: ordinal)
+  private func leaveFormerVersions(_ previous: NodeTable) {
+    for (ordinal, (former, newest)) in zip(previous.groups, table.groups).enumerated() where former !== newest {
+      guard formerVersions[ordinal, default: FormerVersions()].add(former) else { continue }
+      slots.forEachObject(inGroup: ordinal) { $0.readNewestIfSame() }
+      formerVersions[ordinal]?.adjustLimit()
     }
   }
 
@@ -315,48 +314,46 @@ extension EntityBinding {
   }
 }
 
-// MARK: FormerGroups
+// MARK: FormerVersions
 
-/// The former versions of a table's groups that something still uses, mostly objects that read from them.
+/// The former versions of a group that something still uses, mostly objects that read from them.
 ///
 /// Each save makes a new version of a group. Without further measures, a context that holds all objects and saves them
 /// one after the other would keep a version for each save.
-private struct FormerGroups {
+private struct FormerVersions {
   private struct Weak {
     weak var group: RowGroup?
   }
 
-  /// The number of versions of a group that may be in use before objects are made to use the newest.
+  /// The number of versions that may be in use before objects are made to use the newest.
   private static let usualLimit = 8
-  private var groups: [Int: [Weak]] = [:]
-  private var limits: [Int: Int] = [:]
+  private var versions: [Weak] = []
+  private var limit = usualLimit
 
   /// Adds a version that has become a former one. Returns whether too many are in use.
-  mutating func add(_ group: RowGroup, at ordinal: Int) -> Bool {
-    groups[ordinal, default: []].append(Weak(group: group))
-    let limit = limits[ordinal] ?? Self.usualLimit
-    guard let count = groups[ordinal]?.count, count > limit else { return false }
-    return countInUse(at: ordinal) > limit
+  mutating func add(_ group: RowGroup) -> Bool {
+    forgetUnused()
+    versions.append(Weak(group: group))
+    return versions.count > limit
   }
 
-  /// Sets the limit anew after objects have taken the newest version. Versions that are in use all the same, such as
-  /// those of other contexts, are not to cause that for each save.
-  mutating func noteReplacement(at ordinal: Int) {
-    limits[ordinal] = max(Self.usualLimit, 2 * countInUse(at: ordinal))
+  /// Raises the limit if versions are still in use after objects have taken the newest, such as those of other
+  /// contexts: they must not cause another look at all objects with each save.
+  mutating func adjustLimit() {
+    forgetUnused()
+    limit = max(Self.usualLimit, 2 * versions.count)
   }
 
-  private mutating func countInUse(at ordinal: Int) -> Int {
-    groups[ordinal]?.removeAll { $0.group == nil }
-    return groups[ordinal]?.count ?? 0
-  }
+  private mutating func forgetUnused() { versions.removeAll { $0.group == nil } }
 }
 
 extension ManagedObject {
-  /// Makes an object without changes read from `newest`, if that has the same version of its record.
-  fileprivate final func replaceGroup(with newest: RowGroup) {
-    guard case .read(let group) = content, group !== newest else { return }
-    let row = rowID.row
-    guard row < newest.rowCount, newest.isLive(row), newest.versions[row] == group.versions[row] else { return }
+  /// Makes an object without changes read from the newest version of its group, if that has the same version of its
+  /// record.
+  fileprivate final func readNewestIfSame() {
+    guard case .read(let group) = content, let newest = binding.liveGroup(of: rowID),
+      newest.versions[rowID.row] == group.versions[rowID.row]
+    else { return }
     content = .read(newest)
   }
 }

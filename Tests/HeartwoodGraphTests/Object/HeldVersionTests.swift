@@ -62,13 +62,15 @@ import Testing
     twin.name = "Other"
     try other.save()
     for person in others where person !== twin && person.name != "8" {
+      let index = try #require(Int(person.name))
       person.name += "!"
       try other.save()
+      // The context takes the newest versions of all records when it reads one anew. The others stay as they are.
+      context.refresh(people[index], mergeChanges: false)
+      #expect(people[index].name == "\(index)!")
     }
-    // The context takes the newest versions of the records when it reads one that it does not have.
-    context.refresh(people[20], mergeChanges: false)
-    #expect(people[20].name == "20!")
-    #expect(people[7].name == "7" && pending.name == "Pending" && people[9].name == "9")
+    #expect(Self.versionCount(people) <= 12)
+    #expect(people[7].name == "7" && pending.name == "Pending")
     people[7].name = "Mine"
     #expect(throws: PersistenceError.self) { try context.save() }
   }

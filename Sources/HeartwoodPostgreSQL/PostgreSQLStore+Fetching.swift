@@ -103,7 +103,7 @@ extension PostgreSQLStore {
     } catch {
       return nil
     }
-    return try writing { connection in
+    let done = try writing { connection in
       var done = RecordBatchResult()
       for translation in translations {
         try naming(translation.entity) {
@@ -112,6 +112,8 @@ extension PostgreSQLStore {
       }
       return done
     }
+    try logging { try $0.note(batch, done, in: schema) }
+    return done
   }
 
   /// Returns the identifier of the store if it is already known, as it is when the store is open.

@@ -88,6 +88,7 @@ extension PostgreSQLStore {
         place: location.text
       ).write(changes)
     }
+    try logging { try $0.note(changes, over: contents, in: schema) }
   }
 }
 

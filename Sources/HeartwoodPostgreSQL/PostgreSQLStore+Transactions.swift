@@ -21,7 +21,8 @@ extension PostgreSQLStore {
   private func openConnection() throws -> PostgreSQLConnection {
     if let connection = state.withLock({ $0.connection }), !connection.isLost { return connection }
     let connection = try PostgreSQLConnection(location, options: options)
-    state.withLock { $0.connection = connection }
+    // The connection may lead to another server, which has lost saves.
+    state.withLock { ($0.connection, $0.marks) = (connection, KnownMarks()) }
     return connection
   }
 
@@ -134,21 +135,25 @@ extension Error {
 extension PostgreSQLStore {
   /// A transaction in progress.
   struct Transaction: Sendable {
-    /// The mark of the store in the state that the transaction sees.
-    let mark: UInt64
+    /// The marks of the store in the state that the transaction sees.
+    let marks: StoreMarks
     /// The data that is written at the commit; nil if the transaction only reads.
     var commit: Commit?
     /// Whether the transaction has written something.
     var hasWritten = false
+    /// The records that the transaction has changed.
+    var logged = LoggedChanges()
   }
 
   /// The data that a writing transaction leaves beside the records.
   struct Commit: Sendable {
     /// The value of the store's slot after the commit.
     let stamp: Int64
-    /// The mark of the store after the commit. Concurrent saves use slots of their own, and their values give another
+    /// The number of the save.
+    let save: Int64
+    /// The marks of the store after the commit. Concurrent saves use slots of their own, and their values give another
     /// mark.
-    let mark: UInt64
+    let marks: StoreMarks
     /// The number by which the server knows whether the transaction was committed; nil if it did not report one.
     let number: Int64?
   }
@@ -156,22 +161,17 @@ extension PostgreSQLStore {
   /// Returns the mark that the saves so far have left beside the records.
   func dataVersion() throws -> UInt64 {
     if let transaction = state.withLock({ $0.transaction }) {
-      if transaction.hasWritten, let commit = transaction.commit { return commit.mark }
-      return transaction.mark
+      if transaction.hasWritten, let commit = transaction.commit { return commit.marks.mark }
+      return transaction.marks.mark
     }
     return try withConnection { connection in
-      var stamps: [Int64] = []
-      try connection.run("SELECT stamp FROM \(markTable)").forEachRow { row in
-        stamps.append(try row.required(0, row.bigint))
-      }
-      return Self.mark(stamps)
+      let marks = try StoreMarks(try connection.run("SELECT \(StoreMarks.columns) FROM \(markTable)"))
+      state.withLock { $0.marks.note(marks) }
+      return marks.mark
     }
   }
 
   private var markTable: String { schema.qualified(PostgreSQLSchema.markTable) }
-
-  /// Combines stamps to one mark. It differs after any stamp has changed, in whatever order the changes were made.
-  private static func mark(_ stamps: [Int64]) -> UInt64 { UInt64(bitPattern: stamps.reduce(0, ^)) }
 
   /// Reads in one transaction, which sees the database as it is at one moment.
   func reading<Result>(_ body: () throws -> Result) throws -> Result {
@@ -180,10 +180,9 @@ extension PostgreSQLStore {
       try connectingAgain {
         let connection = try openConnection()
         let begin =
-          "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SELECT slot, stamp FROM \(markTable)"
+          "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SELECT \(StoreMarks.columns) FROM \(markTable)"
         do {
-          let stamps = try Self.stamps(try connection.execute(begin))
-          let transaction = Transaction(mark: Self.mark(Array(stamps.values)))
+          let transaction = Transaction(marks: try StoreMarks(try connection.execute(begin), PostgreSQLRow.textNumber))
           let result = try within(transaction, body)
           try connection.execute("COMMIT")
           return result
@@ -195,24 +194,20 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Returns the stamps in a text result, by their slots.
-  private static func stamps(_ result: PostgreSQLResult) throws -> [Int64: Int64] {
-    var stamps: [Int64: Int64] = [:]
-    try result.forEachRow { row in
-      guard let slot = try row.text(0).flatMap({ Int64($0) }),
-        let stamp = try row.text(1).flatMap({ Int64($0) })
-      else {
-        throw FieldFault("of the table \(PostgreSQLSchema.markTable) holds no number")
-      }
-      stamps[slot] = stamp
-    }
-    return stamps
-  }
-
   private func within<Value>(_ transaction: Transaction, _ body: () throws -> Value) throws -> Value {
-    state.withLock { $0.transaction = transaction }
+    state.withLock { state in
+      state.transaction = transaction
+      state.marks.note(transaction.marks)
+    }
     defer { state.withLock { $0.transaction = nil } }
     return try body()
+  }
+
+  /// Calls `body`, which notes records that the current transaction has changed.
+  func logging(_ body: (inout LoggedChanges) throws -> Void) rethrows {
+    var logged = state.withLock { $0.transaction?.logged } ?? LoggedChanges()
+    try body(&logged)
+    state.withLock { $0.transaction?.logged = logged }
   }
 
   /// Calls `body`, which writes within the current transaction.
@@ -257,17 +252,17 @@ extension PostgreSQLStore {
     // Before the transaction has begun, nothing is lost with a connection.
     let (connection, transaction) = try connectingAgain { try beginSaving() }
     let result: Result
-    let hasWritten: Bool
+    let done: Transaction
     do {
-      (result, hasWritten) = try within(transaction) {
+      (result, done) = try within(transaction) {
         let result = try body()
-        return (result, state.withLock { $0.transaction?.hasWritten ?? false })
+        return (result, state.withLock { $0.transaction } ?? transaction)
       }
     } catch {
       rollBack(connection)
       throw error
     }
-    try commit(transaction, hasWritten: hasWritten, connection)
+    try commit(done, connection)
     return result
   }
 
@@ -275,19 +270,17 @@ extension PostgreSQLStore {
     let connection = try openConnection()
     let begin =
       "BEGIN ISOLATION LEVEL REPEATABLE READ, READ WRITE; "
-      + "SELECT slot, stamp, pg_current_xact_id()::text FROM \(markTable)"
+      + "SELECT \(StoreMarks.columns), pg_current_xact_id()::text FROM \(markTable)"
     do {
       let result = try connection.execute(begin)
-      var stamps = try Self.stamps(result)
-      let number = try result.first { row in try row.text(2).flatMap { Int64($0) } }
-      var transaction = Transaction(mark: Self.mark(Array(stamps.values)))
+      var marks = try StoreMarks(result, PostgreSQLRow.textNumber)
+      let number = try result.first { row in try row.textNumber(3) }
+      var transaction = Transaction(marks: marks)
       let stamp = Int64.random(in: .min ... .max)
-      stamps[slot] = stamp
-      transaction.commit = Commit(
-        stamp: stamp,
-        mark: Self.mark(Array(stamps.values)),
-        number: number ?? nil
-      )
+      // The slot may have been folded since the last save, but its numbers go on.
+      let save = max(state.withLock { $0.saveCount }, marks.saves[slot] ?? 0) + 1
+      marks.set(slot, saves: save, stamp: stamp)
+      transaction.commit = Commit(stamp: stamp, save: save, marks: marks, number: number ?? nil)
       return (connection, transaction)
     } catch {
       rollBack(connection)
@@ -295,20 +288,17 @@ extension PostgreSQLStore {
     }
   }
 
-  private func commit(
-    _ transaction: Transaction,
-    hasWritten: Bool,
-    _ connection: PostgreSQLConnection
-  ) throws {
-    guard hasWritten, let commit = transaction.commit else {
+  private func commit(_ transaction: Transaction, _ connection: PostgreSQLConnection) throws {
+    guard transaction.hasWritten, let commit = transaction.commit else {
       try connection.execute("COMMIT")
       return
     }
+    let log = transaction.logged.statements(slot: slot, save: commit.save, in: schema)
     do {
       try connection.execute(
         """
-        INSERT INTO \(markTable) AS m (slot, saves, stamp) VALUES (\(slot), 1, \(commit.stamp)) ON CONFLICT (slot) \
-        DO UPDATE SET saves = m.saves + 1, stamp = excluded.stamp, saved_at = now(); COMMIT
+        \(log)INSERT INTO \(markTable) AS m (slot, saves, stamp) VALUES (\(slot), \(commit.save), \(commit.stamp)) \
+        ON CONFLICT (slot) DO UPDATE SET saves = excluded.saves, stamp = excluded.stamp, saved_at = now(); COMMIT
         """
       )
     } catch let error as PostgreSQLError where error.isOfConnection {
@@ -316,6 +306,10 @@ extension PostgreSQLStore {
     } catch {
       rollBack(connection)
       throw error
+    }
+    state.withLock { state in
+      state.saveCount = commit.save
+      state.marks.note(commit.marks)
     }
   }
 

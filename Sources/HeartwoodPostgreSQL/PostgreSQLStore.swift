@@ -26,6 +26,10 @@ final class PostgreSQLStore: IncrementalStore {
     var transaction: Transaction?
     /// The identifier of the store when it was last read.
     var identifier: UUID?
+    /// The marks that were seen over this connection.
+    var marks = KnownMarks()
+    /// The number of the store's saves, as far as it knows that they were committed.
+    var saveCount: Int64 = 0
   }
 
   init(
@@ -44,7 +48,7 @@ final class PostgreSQLStore: IncrementalStore {
 
 extension PostgreSQLStore {
   /// The version of the table format.
-  static let format: Int64 = 2
+  static let format: Int64 = 3
 
   /// Connects to the server; returns nil if the schema contains no store.
   func connect() throws -> StoreMetadata? {
@@ -93,6 +97,10 @@ extension PostgreSQLStore {
       try connection.runOnce(
         "UPDATE \(table) SET saves = saves + $1, stamp = stamp # $2 WHERE slot = 0",
         [.bigint(saves), .bigint(stamp)]
+      )
+      try connection.runOnce(
+        "DELETE FROM \(schema.qualified(PostgreSQLSchema.logTable)) AS l "
+          + "WHERE NOT EXISTS (SELECT 1 FROM \(table) AS m WHERE m.slot = l.slot)"
       )
       try connection.execute("COMMIT")
     } catch let error as PostgreSQLError where error.sqlState == "40001" {

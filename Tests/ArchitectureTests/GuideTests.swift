@@ -39,7 +39,7 @@ import Testing
 
   @Test(arguments: [
     ("HeartwoodSQLite/HeartwoodSQLite.docc/CoreDataFiles", "HeartwoodSQLiteTests/Files/SQLiteGuideTests", 7),
-    ("HeartwoodStore/HeartwoodStore.docc/DoMoreInYourStore", "HeartwoodGraphTests/Support/RecordStore+Answers", 4),
+    ("HeartwoodStore/HeartwoodStore.docc/DoMoreInYourStore", "HeartwoodGraphTests/Support/RecordStore+Answers", 5),
     (
       "HeartwoodPostgreSQL/HeartwoodPostgreSQL.docc/PostgreSQL", "HeartwoodPostgreSQLTests/Store/PostgreSQLStoreTests",
       1

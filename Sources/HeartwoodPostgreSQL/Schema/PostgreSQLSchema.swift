@@ -11,6 +11,9 @@ struct PostgreSQLSchema: Sendable {
   static let nameKey = "postgresName"
   static let storeTable = "heartwood_store"
   static let markTable = "heartwood_mark"
+  /// A table of the records that the last saves have changed.
+  static let logTable = "heartwood_log"
+  fileprivate static let ownTables = [logTable, markTable, storeTable]
 
   /// The name of the PostgreSQL schema.
   private(set) var name: String
@@ -50,7 +53,7 @@ struct PostgreSQLSchema: Sendable {
 
   /// The names of all tables; those of the store itself come last.
   var allTables: [String] {
-    tables.map(\.name) + joins.map(\.name) + Self.historyTables + [Self.markTable, Self.storeTable]
+    tables.map(\.name) + joins.map(\.name) + Self.historyTables + Self.ownTables
   }
 
   /// Returns the same tables in another schema.
@@ -78,7 +81,7 @@ private struct SchemaBuilder {
   private var tablePlaces: [Int: Int] = [:]
   private var columnNames: [NameSpace] = []
   private var tableNames = NameSpace(
-    reserved: Set(PostgreSQLSchema.historyTables + [PostgreSQLSchema.storeTable, PostgreSQLSchema.markTable])
+    reserved: Set(PostgreSQLSchema.historyTables + PostgreSQLSchema.ownTables)
   )
 
   /// A relationship of the entity that declares it.

@@ -22,6 +22,10 @@ extension PostgreSQLSchema {
       CREATE TABLE \(qualified(Self.markTable)) (slot bigint PRIMARY KEY, saves bigint NOT NULL, stamp bigint NOT NULL, \
       saved_at timestamptz NOT NULL DEFAULT now()) WITH (fillfactor = 50)
       """,
+      """
+      CREATE TABLE \(qualified(Self.logTable)) (slot bigint, save bigint, place integer, \
+      record_table \(PostgreSQLType.text.rawValue) NOT NULL, ids uuid[], PRIMARY KEY (slot, save, place))
+      """,
     ]
     return statements + historyCreation + tables.map(creation) + joins.map(creation)
   }

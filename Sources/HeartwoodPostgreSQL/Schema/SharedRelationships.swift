@@ -17,4 +17,15 @@ extension PostgreSQLSchema {
       }
     return isShared ? RelationshipSide(destination.entity, inverse) : nil
   }
+
+  /// Whether records of any entity may refer to those of `entity` without an inverse relationship.
+  func isReferredToWithoutInverse(_ entity: EntityDescription) -> Bool {
+    model.entities.contains { owner in
+      owner.relationshipTargets.enumerated().contains { ordinal, target in
+        guard let target, target.inverseOrdinal == nil, !owner.properties[ordinal].isTransient else { return false }
+        let destination = model.entities[target.entityOrdinal]
+        return destination.isKind(of: entity) || entity.isKind(of: destination)
+      }
+    }
+  }
 }

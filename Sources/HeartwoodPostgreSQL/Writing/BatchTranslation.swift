@@ -168,7 +168,7 @@ extension BatchPart {
   ///
   /// - Throws: ``Untranslatable`` if other records are deleted with them, or prevent the deletion.
   func unlinkings() throws(Untranslatable) -> [Unlinking] {
-    if isReferredToWithoutInverse { throw Untranslatable() }
+    if schema.isReferredToWithoutInverse(fetch.entity) { throw Untranslatable() }
     var unlinkings: [Unlinking] = []
     for (ordinal, property) in try placement.properties.enumerated() {
       guard let property, let unlinking = try unlinking(ordinal, property) else { continue }
@@ -176,17 +176,6 @@ extension BatchPart {
     }
     if !isAlone, !unlinkings.isEmpty { throw Untranslatable() }
     return unlinkings
-  }
-
-  /// Whether records of any entity may refer to the deleted ones without an inverse relationship.
-  private var isReferredToWithoutInverse: Bool {
-    schema.model.entities.contains { entity in
-      entity.relationshipTargets.enumerated().contains { ordinal, target in
-        guard let target, target.inverseOrdinal == nil, !entity.properties[ordinal].isTransient else { return false }
-        let destination = schema.model.entities[target.entityOrdinal]
-        return destination.isKind(of: fetch.entity) || fetch.entity.isKind(of: destination)
-      }
-    }
   }
 
   /// Returns nil for an attribute, and for a relationship without an inverse.

@@ -7,7 +7,7 @@ public import HeartwoodModel
 /// the records that it has read in tables, as it does with those of an ``AtomicStore``.
 ///
 /// A store can implement further methods for what it does better itself: finding and counting records, making groups,
-/// changing and deleting many records at once, keeping a snapshot, allowing reads during a save, and examining its
+/// changing and deleting many records at once, listing what others have changed, keeping a snapshot, allowing reads during a save, and examining its
 /// file. Each of these methods is optional. If it is not implemented or returns nil, the framework does the work with
 /// the records in memory, and the result is the same.
 ///
@@ -151,6 +151,25 @@ public protocol IncrementalStore: AnyObject, Sendable {
   /// delete rules and derived attributes. Everything that it has written before is then undone.
   func execute(_ batch: RecordBatch) throws -> RecordBatchResult?
 
+  // MARK: Following others
+
+  /// Returns the records that others have inserted, updated or deleted since ``dataVersion()`` returned `version`; nil
+  /// if the store does not know all of them.
+  ///
+  /// The framework reads these records again, and no others. If the method returns nil, it reads all records that it
+  /// knows, and compares their versions. A record whose to-many relationship was changed by a change of another record
+  /// counts as changed. There may be records that have not changed.
+  ///
+  /// It is called within ``reading(_:)`` or ``saving(_:)``, after ``dataVersion()`` has returned another number than
+  /// `version`. A service with a list of changes, a database with a table of them, or a folder whose files have dates
+  /// can return them:
+  ///
+  ///     func changes(since version: UInt64) throws -> [ChangedRecords]? {
+  ///       guard let log = try readLog(after: version) else { return nil }  // It was deleted up to a later version.
+  ///       return log.map { ChangedRecords(entity: $0.entity, references: $0.references) }
+  ///     }
+  func changes(since version: UInt64) throws -> [ChangedRecords]?
+
   // MARK: Reading beside saves
 
   /// Returns a connected store with the records as they are now, which do not change until it is disconnected; nil if
@@ -216,6 +235,9 @@ extension IncrementalStore {
 
   /// Returns nil: the framework reads, changes and saves the records.
   public func execute(_ batch: RecordBatch) throws -> RecordBatchResult? { nil }
+
+  /// Returns nil: the framework compares the versions of all records that it knows.
+  public func changes(since version: UInt64) throws -> [ChangedRecords]? { nil }
 
   /// Returns nil: the framework reads the records that a context needs to stay at a generation.
   public func snapshot() throws -> (any IncrementalStore)? { nil }

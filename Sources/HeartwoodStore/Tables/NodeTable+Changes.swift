@@ -200,10 +200,21 @@ extension NodeTable {
     scopes: [ObjectIDScope],
     note: (RemoteChanges.Fate, ReferenceID) -> Void = { _, _ in }
   ) throws(PersistenceError) -> NodeTable {
+    try renewed(by: newest, rows: liveRows, scopes: scopes, note: note)
+  }
+
+  /// Returns this table, in which the records of `rows` are as in `newest`, and those of `newest` that it does not have
+  /// are added. A record of `rows` that `newest` does not have is deleted. O(rows, rows of the groups touched).
+  func renewed(
+    by newest: NodeTable,
+    rows: some Sequence<RowID>,
+    scopes: [ObjectIDScope],
+    note: (RemoteChanges.Fate, ReferenceID) -> Void
+  ) throws(PersistenceError) -> NodeTable {
     var renewed = self
     var updates = RowRenewal()
     var deletions: [RowID] = []
-    for row in liveRows {
+    for row in rows {
       guard let newRow = try newest.row(of: reference(row)) else {
         deletions.append(row)
         note(.deleted, reference(row))

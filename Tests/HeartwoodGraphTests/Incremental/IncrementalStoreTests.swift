@@ -107,6 +107,35 @@ import Testing
     #expect(persistenceError { _ = try context.existingObject(with: theirs[1].objectID) } == nil)
   }
 
+  @Test func onlyTheRecordsThatOthersHaveChangedAreReadAgain() throws {
+    database.answers.withLock { $0 = true }
+    let (coordinator, context) = try stack()
+    let people = try (0..<1000).map { try context.person("Person \($0)") }
+    try context.save()
+    let store = try #require(coordinator.persistentStores.first)
+    #expect(try store.engine.contents().count == 1000)
+    let (_, other) = try stack()
+    let theirs = try #require(try other.existingObject(with: people[7].objectID) as? Person)
+    theirs.name = "Anna"
+    other.delete(try other.existingObject(with: people[8].objectID))
+    _ = try other.person("Dan")
+    try other.save()
+    let (loadCount, readCount) = (database.loadCount.withLock { $0 }, database.readCount.withLock { $0 })
+    try store.engine.followOthers()
+    #expect(database.loadCount.withLock { $0 } == loadCount)
+    // The new record could be one of either entity, Person or Employee.
+    #expect(database.readCount.withLock { $0 } == readCount + 4)
+    let changes = try #require(store.engine.takeRemoteChanges())
+    #expect(!changes.mayHaveMore && !changes.mayBeAny)
+    #expect(changes.records.updated == [people[7].objectID])
+    #expect(changes.records.deleted == [people[8].objectID])
+    #expect(changes.records.inserted.count == 1)
+    let found = Set(try context.fetch(Person.self).map(\.objectID))
+    #expect(found.count == 1000 && !found.contains(people[8].objectID))
+    context.refresh(people[7], mergeChanges: false)
+    #expect(people[7].name == "Anna")
+  }
+
   /// A store that has read all there was, before somebody else saved a second person.
   private func storeBehindOthers() throws -> (PersistentStoreCoordinator, PersistentStore) {
     let (coordinator, context) = try stack()

@@ -1,6 +1,7 @@
 import Foundation
 import Heartwood
 import HeartwoodTesting
+import Synchronization
 import Testing
 
 /// The kit, run over an incremental store that has no file.
@@ -35,6 +36,18 @@ import Testing
 
   @Test(arguments: forgetting.cases)
   func conformsWhileItForgets(_ testCase: ConformanceCase) throws {
+    try testCase.run()
+  }
+
+  /// The same store, which finds and changes records itself, and lists what others have changed.
+  private static let answering = conformance { options in
+    let database = RecordDatabase()
+    database.answers.withLock { $0 = true }
+    options[.recordDatabase] = database
+  }
+
+  @Test(arguments: answering.cases)
+  func conformsWhileItAnswers(_ testCase: ConformanceCase) throws {
     try testCase.run()
   }
 

@@ -21,6 +21,12 @@ final class RecordDatabase: Sendable {
     let number: Int64
   }
 
+  struct Change: Sendable {
+    let changeCount: UInt64
+    let entity: EntityDescription
+    let number: Int64
+  }
+
   struct Content: Sendable {
     var metadata: StoreMetadata? { didSet { changeCount += 1 } }
     /// The model that the records were first saved with.
@@ -28,6 +34,12 @@ final class RecordDatabase: Sendable {
     var records: [String: [Int64: Record]] = [:] { didSet { changeCount += 1 } }
     var nextNumber: Int64 = 1
     private(set) var changeCount: UInt64 = 0
+    /// The changes of records, in order, each with the count after it.
+    private(set) var changes: [Change] = []
+
+    mutating func noteChange(of number: Int64, _ entity: EntityDescription) {
+      changes.append(Change(changeCount: changeCount, entity: entity, number: number))
+    }
   }
 
   private let content = Mutex(Content())

@@ -99,6 +99,12 @@ extension RecordStore {
     return result
   }
 
+  func changes(since version: UInt64) throws -> [ChangedRecords]? {
+    guard try answeringDatabase != nil else { return nil }
+    let changes = try content.changes.drop { $0.changeCount <= version }
+    return changes.map { ChangedRecords(entity: $0.entity, references: [.integer($0.number)]) }
+  }
+
   private var answeringDatabase: RecordDatabase? {
     get throws {
       let database = try database

@@ -195,6 +195,7 @@ final class RecordStore: IncrementalStore, StoreClass {
     draft.withLock { draft in
       guard var changed = draft.take() else { return }
       changed.records[entity.name, default: [:]][number] = record
+      changed.noteChange(of: number, entity)
       // Records of another store come with their numbers, which no others get.
       changed.nextNumber = max(changed.nextNumber, number + 1)
       draft = changed

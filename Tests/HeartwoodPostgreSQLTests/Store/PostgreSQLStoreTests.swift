@@ -325,7 +325,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "UPDATE \"", "saved_at = now(); COMMIT", "SELECT stamp", "BEGIN ISOLATION LEVEL READ COMMITTED",
+    "UPDATE \"", "saved_at = now(); COMMIT", "SELECT slot", "BEGIN ISOLATION LEVEL REPEATABLE READ, READ WRITE",
   ])
   func aSaveWhoseConnectionIsLostIsDoneOrNot(_ statement: String) throws {
     let writer = try bench.context()
@@ -337,6 +337,7 @@ import Testing
     interruption.arm()
     try item.setValue("Coffee", forKey: "title")
     let error = bench.error { try context.save() }
+    #expect(interruption.isDone)
     let expected = error == nil ? "Coffee" : "Tea"
     #expect(try bench.titles(try bench.context()) == [expected])
     if error != nil { try context.save() }

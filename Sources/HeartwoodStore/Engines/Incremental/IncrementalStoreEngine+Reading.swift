@@ -237,7 +237,8 @@ extension IncrementalStoreEngine {
     guard before.mark != mark else { return }
     let metadata = try store.metadata()
     defer { uniqueness.withLock { $0 = UniquenessCheck(setup.model) } }
-    let isTooMuch = before.knownCount > setup.options[.recordsComparedAtOnce]
+    let changed = try changedRecords(since: before)
+    let isTooMuch = changed == nil && before.knownCount > setup.options[.recordsComparedAtOnce]
     let hasForgotten =
       isTooMuch
       && forget(for: purpose) { state in
@@ -245,12 +246,21 @@ extension IncrementalStoreEngine {
         return true
       }
     if hasForgotten { return }
-    let (tables, changes) = try renewedTables(before, of: setup.entities)
+    let (tables, changes) =
+      try changed.map { try renewedTables(before, reading: $0) } ?? renewedTables(before, of: setup.entities)
     state.withLock { state in
       state.contents.tables = tables
       state.noteRenewal(mark, metadata, changes)
     }
     saves.advance()
+  }
+
+  /// Returns the records that others have changed, by the store's own account; nil if it does not know them, or if
+  /// there are so many that reading all known records is not slower.
+  private func changedRecords(since before: State) throws -> [ChangedRecords]? {
+    guard let mark = before.mark, let changed = try store.changes(since: mark) else { return nil }
+    let count = changed.reduce(0) { $0 + $1.references.count }
+    return count <= max(Self.fewRecords, before.knownCount / 2) ? changed : nil
   }
 
   package func takeRemoteChanges() -> RemoteChanges? {
@@ -283,6 +293,63 @@ extension IncrementalStoreEngine {
       }
     }
     return (tables, changes)
+  }
+
+  /// Returns the known records, of which the `changed` ones are as the store has them now, and what has changed.
+  private func renewedTables(
+    _ before: State,
+    reading changed: [ChangedRecords]
+  ) throws -> (tables: [NodeTable], changes: RemoteChanges) {
+    var survey = ChangeSurvey(before, setup)
+    for records in changed { try survey.add(records) }
+    let newest = try load { loader in
+      for (ordinal, references) in survey.toRead.sorted(by: { $0.key < $1.key }) {
+        try store.load(Array(references), of: setup.model.entities[ordinal], into: loader)
+      }
+    }
+    var tables = before.contents.tables
+    let scopes = before.contents.scopes
+    var changes = RemoteChanges()
+    changes.mayHaveMore = survey.hasUnread
+    for (ordinal, references) in survey.toRead {
+      let rows = try references.compactMap { try tables[ordinal].row(of: $0) }
+      tables[ordinal] = try tables[ordinal].renewed(by: newest.tables[ordinal], rows: rows, scopes: scopes) {
+        changes.note($0, ManagedObjectID(scope: scopes[ordinal], reference: $1))
+      }
+    }
+    return (tables, changes)
+  }
+}
+
+/// Finds which changed records have to be read: those that are known, and new ones of entities of which all records
+/// are known.
+private struct ChangeSurvey {
+  private let before: IncrementalStoreEngine.State
+  private let setup: StoreSetup
+  /// The records to read, by the ordinal of their entity.
+  private(set) var toRead: [Int: Set<ReferenceID>] = [:]
+  /// Whether a record has changed that is not known and need not be.
+  private(set) var hasUnread = false
+
+  init(_ before: IncrementalStoreEngine.State, _ setup: StoreSetup) {
+    self.before = before
+    self.setup = setup
+  }
+
+  mutating func add(_ records: ChangedRecords) throws(PersistenceError) {
+    let entities = setup.entities.filter { !$0.isAbstract && $0.isKind(of: records.entity) }
+    let ordinals = entities.map(\.ordinal)
+    for reference in Set(records.references) {
+      var isKnown = false
+      for ordinal in ordinals where try before.contents.tables[ordinal].row(of: reference) != nil {
+        toRead[ordinal, default: []].insert(reference)
+        isKnown = true
+      }
+      if isKnown { continue }
+      for ordinal in ordinals {
+        if before.whole.contains(ordinal) { toRead[ordinal, default: []].insert(reference) } else { hasUnread = true }
+      }
+    }
   }
 }
 

@@ -21,6 +21,11 @@ final class ReadFailingStore<Base: IncrementalStore>: IncrementalStore {
     return try base.dataVersion()
   }
 
+  func changes(since version: UInt64) throws -> [ChangedRecords]? {
+    try faults?.admit(.dataVersion)
+    return try base.changes(since: version)
+  }
+
   func reading<Result>(_ body: () throws -> Result) throws -> Result {
     try faults?.admit(.transaction)
     return try base.reading(body)

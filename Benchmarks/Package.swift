@@ -48,6 +48,16 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .executableTarget(
+      name: "PostgreSQLCases",
+      dependencies: [
+        "BenchmarkSupport",
+        .product(name: "Heartwood", package: "Heartwood"),
+        .product(name: "HeartwoodPostgreSQL", package: "Heartwood"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings
+    ),
     .systemLibrary(
       name: "CLibXML2Peer",
       pkgConfig: "libxml-2.0",

@@ -9,7 +9,9 @@ extension SQLiteStore {
     try withDatabase { db in
       guard let query = FetchTranslator.keys(fetch, in: try schema(db)) else { return nil }
       let statement = try query.prepared(db)
-      return try tellingDamage(try placement(of: fetch.entity, db)) { try Self.references(statement) }
+      return try tellingDamage(try placement(of: fetch.entity, db)) {
+        try db.stopping(with: fetch.progress) { try Self.references(statement) }
+      }
     }
   }
 
@@ -32,7 +34,7 @@ extension SQLiteStore {
     try withDatabase { db in
       guard let query = FetchTranslator.count(fetch, in: try schema(db)) else { return nil }
       return try tellingDamage(try placement(of: fetch.entity, db)) {
-        try Int.fetchOne(try query.prepared(db))
+        try db.stopping(with: fetch.progress) { try Int.fetchOne(try query.prepared(db)) }
       }
     }
   }
@@ -62,7 +64,9 @@ extension SQLiteStore {
       let statement = try query.query.prepared(db)
       let reader = try reader(of: fetch.records.entity, db)
       return try tellingDamage(reader.placement) {
-        try reader.tellingStrays { try Self.groups(statement, query, fetch) }
+        try reader.tellingStrays {
+          try db.stopping(with: fetch.records.progress) { try Self.groups(statement, query, fetch) }
+        }
       }
     }
   }
@@ -91,6 +95,33 @@ extension SQLiteStore {
       guard let query = FetchTranslator.groups(fetch, in: try schema(db)) else { return nil }
       let lines = try Self.queryPlan(query.query, db)
       return query.testsGroups ? lines : lines + ["then test the condition on groups"]
+    }
+  }
+}
+
+// MARK: Cancelling
+
+extension Database {
+  /// The number of instructions of SQLite's virtual machine after which it looks whether a fetch is cancelled: some
+  /// tenths of a millisecond.
+  private static let instructionsBetweenLooks: CInt = 20_000
+
+  /// Calls `body`. If `progress` is cancelled meanwhile, SQLite ends the statement with `SQLITE_INTERRUPT`.
+  fileprivate func stopping<Result>(with progress: FetchProgress?, _ body: () throws -> Result) rethrows -> Result {
+    guard let progress else { return try body() }
+    let connection = sqliteConnection
+    return try withExtendedLifetime(progress) {
+      sqlite3_progress_handler(
+        connection,
+        Self.instructionsBetweenLooks,
+        { pointer in
+          guard let pointer else { return 0 }
+          return Unmanaged<FetchProgress>.fromOpaque(pointer).takeUnretainedValue().isCancelled ? 1 : 0
+        },
+        Unmanaged.passUnretained(progress).toOpaque()
+      )
+      defer { sqlite3_progress_handler(connection, 0, nil, nil) }
+      return try body()
     }
   }
 }

@@ -31,6 +31,10 @@ public final class ManagedObjectContext {
   /// Values that the application wants to keep with the context. The context does not use them.
   public var userInfo: [String: Any] = [:]
 
+  /// The progress of the context's fetches, by which another thread can cancel them; nil if nothing cancels them. A
+  /// fetch that is cancelled throws `CancellationError`.
+  package var fetchProgress: FetchProgress?
+
   /// The object of another API that presents this context, such as the `NSManagedObjectContext` of the module CoreData.
   package weak var presenter: AnyObject?
 

@@ -295,7 +295,9 @@ extension FetchPart {
   }
 
   private var query: TableQuery {
-    TableQuery(tables, table, where: fetch.compiledPredicate, without: hiddenRows)
+    var query = TableQuery(tables, table, where: fetch.compiledPredicate, without: hiddenRows)
+    query.progress = fetch.progress
+    return query
   }
 }
 

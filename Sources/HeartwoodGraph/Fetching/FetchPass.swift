@@ -103,13 +103,14 @@ struct FetchPass {
     let affected = try request.affectedStores.map(context.persistentStoreCoordinator.openStores)
     var parts: [FetchPart] = []
     for entity in entities where !entity.isAbstract {
-      let fetch = RecordFetch(
+      var fetch = RecordFetch(
         entity: entity,
         predicate: request.predicate,
         sortDescriptors: request.sortDescriptors,
         compiledPredicate: plan,
         compiledSorts: sorts
       )
+      fetch.progress = context.fetchProgress
       let stores =
         try affected.map { affected in
           context.stores(keeping: entity).filter { store in affected.contains { $0 === store } }
@@ -169,7 +170,17 @@ extension FetchPass {
   /// Returns the results of the request, in its order.
   func matches() throws -> [Match] {
     let candidates = try candidates()
-    return try matches(try searches(candidates).map { $0.rows() }, candidates)
+    let rows = try cancellable { try searches(candidates).map { $0.rows() } }
+    return try cancellable { try matches(rows, candidates) }
+  }
+
+  /// Calls `body`. If the fetch is cancelled meanwhile, throws `CancellationError` instead of returning a part of the
+  /// results, or of throwing the error with which a store has ended its search.
+  private func cancellable<Result>(_ body: () throws -> Result) throws -> Result {
+    guard let progress = context.fetchProgress else { return try body() }
+    let result = Swift.Result { try body() }
+    if progress.isCancelled { throw CancellationError() }
+    return try result.get()
   }
 
   /// Returns the changed objects that match.
@@ -231,7 +242,7 @@ extension FetchPass {
   }
 
   func count() throws -> Int {
-    let all = try parts.reduce(try matchingChanges().count) { try $0 + $1.count() }
+    let all = try cancellable { try parts.reduce(try matchingChanges().count) { try $0 + $1.count() } }
     return min(max(0, all - offset), limit ?? .max)
   }
 
@@ -240,7 +251,8 @@ extension FetchPass {
     var groups = RecordGroups(by: grouping)
     let changes = try matchingChanges()
     for part in parts {
-      groups.merge(try part.groups(by: grouping, isComplete: parts.count == 1 && changes.isEmpty))
+      let isComplete = parts.count == 1 && changes.isEmpty
+      groups.merge(try cancellable { try part.groups(by: grouping, isComplete: isComplete) })
     }
     let evaluator = PredicateEvaluator(ContextSource(context: context))
     try context.reading { for object in changes { groups.add(object, evaluator) } }

@@ -211,8 +211,11 @@ extension ManagedObjectContext {
   /// ignored.
   package func recordTables<Object>(_ request: FetchRequest<Object>) throws -> [NodeTable] {
     guard let store = persistentStoreCoordinator.persistentStores.first else { return [] }
+    let pass = try FetchPass(request, in: self)
+    let matches = try pass.matches()
+    if let table = foundTable(matches, pass) { return [table] }
     var tables: [NodeTable] = []
-    var rest = try fetchObjectIDs(request)[...]
+    var rest = matches.map(\.objectID)[...]
     while let entity = rest.first?.entity {
       let end = rest.firstIndex { $0.entity !== entity } ?? rest.endIndex
       let found = rest[..<end]
@@ -222,6 +225,27 @@ extension ManagedObjectContext {
     }
     guard tables.isEmpty else { return tables }
     return [NodeTable(entity: try persistentStoreCoordinator.managedObjectModel.knownEntity(named: request.entityName))]
+  }
+
+  /// Returns the records that were found if they are all in one table in memory; nil if they are not. Nothing is looked
+  /// up by its reference, and the table itself is returned if all its records were found in their order.
+  private func foundTable(_ matches: [FetchPass.Match], _ pass: FetchPass) -> NodeTable? {
+    let stores = persistentStoreCoordinator.persistentStores
+    guard stores.count == 1, stores[0].capabilities.kind == .atomic, !hasChanges, pass.parts.count == 1,
+      !matches.isEmpty
+    else { return nil }
+    let binding = pass.parts[0].binding
+    let table = binding.table
+    var ids: [RowID] = []
+    ids.reserveCapacity(matches.count)
+    for match in matches {
+      guard let row = match.row(of: binding) else { return nil }
+      ids.append(row)
+    }
+    if ids.count == table.count, zip(ids, ids.dropFirst()).allSatisfy({ $0.rawValue < $1.rawValue }) { return table }
+    var rows = RowGroupListBuilder(entity: table.entity)
+    for row in ids { rows.next().append(row.row..<(row.row + 1), of: table.groups[row.group]) }
+    return NodeTable(entity: table.entity, groups: rows.finish())
   }
 
   /// Returns the records of `ids`, in that order.

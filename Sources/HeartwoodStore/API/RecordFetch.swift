@@ -31,6 +31,10 @@ public struct RecordFetch: Sendable {
   public let compiledPredicate: CompiledPredicate?
   /// The sort descriptors, compiled against the entity.
   public let compiledSorts: [CompiledSort]
+  /// The progress of the fetch, if the caller may cancel it; otherwise nil. A store that searches for long should end
+  /// the search with any error when ``FetchProgress/isCancelled`` becomes true: the caller receives
+  /// `CancellationError`.
+  public package(set) var progress: FetchProgress?
 
   /// Creates a fetch, and compiles its predicate and its sort descriptors.
   ///
@@ -118,13 +122,15 @@ extension RecordFetch {
     _ compiled: CompiledPredicate?,
     isSorted: Bool = false
   ) -> RecordFetch {
-    RecordFetch(
+    var part = RecordFetch(
       entity: entity,
       predicate: predicate,
       sortDescriptors: isSorted ? sortDescriptors : [],
       compiledPredicate: compiled,
       compiledSorts: isSorted ? compiledSorts : []
     )
+    part.progress = progress
+    return part
   }
 }
 

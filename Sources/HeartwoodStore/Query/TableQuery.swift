@@ -12,7 +12,7 @@ package struct TableQuery: Sendable {
   let indexUse: IndexUse
   let planner: IndexPlanner
   /// Receives the progress of the query.
-  var progress: FetchProgress?
+  package var progress: FetchProgress?
 
   /// - Parameters:
   ///   - predicate: nil means that all records pass.

@@ -9,7 +9,8 @@ extension TableQuery {
     let workers = max(1, min(Parallel.powerOfTwoProcessorCount, table.groups.count))
     let partial = Parallel.map(workers) { number in
       var worker = GroupWorker(grouping, records, table)
-      for ordinal in stride(from: number, to: table.groups.count, by: workers) {
+      for ordinal in stride(from: number, to: table.groups.count, by: workers)
+      where progress?.isCancelled != true {
         worker.add(table.groups[ordinal], ordinal: ordinal, passing(inGroup: ordinal))
       }
       return worker

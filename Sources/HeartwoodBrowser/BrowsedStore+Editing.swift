@@ -238,6 +238,7 @@ extension BrowsedStore {
   /// Saves all changes or none. Conflicts without a choice are answered with status 409, broken rules with 422.
   private func save(_ question: SaveQuestion, _ session: EditSession) throws -> BrowserResponse {
     let choices = question.choices ?? [:]
+    try session.takeTheirs(choices)
     var attempt = 1
     while true {
       do {

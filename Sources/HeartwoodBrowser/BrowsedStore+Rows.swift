@@ -203,33 +203,43 @@ extension BrowsedStore {
   }
 
   /// Returns all saved records of a table, as `heartwood fetch` prints them, without unsaved changes. The text is made
-  /// on all processors, and held in memory as a whole.
+  /// on all processors, piece by piece while it is sent.
   func export(_ question: ExportQuestion) throws -> BrowserResponse {
-    let context = ManagedObjectContext(coordinator)
+    let context = savedContext()
     let model = coordinator.managedObjectModel
     let entity = try model.knownEntity(named: question.records.entity)
-    let tables = try context.recordTables(question.records.request(entity))
-    var content = Data()
+    let request = try question.records.request(entity)
+    if let work {
+      let (count, limit) = (try context.count(for: request), work.limits.exportedRecordCount)
+      guard count <= limit else { throw BrowserError.tooMany(count, limit: limit) }
+    }
+    let tables = try context.recordTables(request)
     switch question.format {
     case .jsonl:
-      for table in tables {
-        try RecordJSON(entity: table.entity, among: model.entities).write(table) { content.append($0) }
-      }
-      return BrowserResponse(type: "application/jsonl; charset=utf-8", content)
+      let text = RecordText(tables) { RecordJSON(entity: $0, among: model.entities) }
+      return BrowserResponse(type: "application/jsonl; charset=utf-8", Data(), rest: .init(text))
     case .csv:
       guard let table = tables.first, tables.count == 1 else {
         throw BrowserError.malformed("The records are of several entities, for which CSV has no place: choose JSON.")
       }
       let fields = RecordFields(entity: table.entity, among: model.entities)
-      content.append(fields.header)
-      try fields.write(table) { content.append($0) }
-      return BrowserResponse(type: "text/csv; charset=utf-8", content)
+      let header = Data(fields.header.unsafeBytes)
+      return BrowserResponse(
+        type: "text/csv; charset=utf-8",
+        header,
+        rest: .init(RecordText(tables) { _ in fields })
+      )
     }
   }
 }
 
-extension Data {
-  fileprivate mutating func append(_ slice: ByteSlice) { append(contentsOf: slice.unsafeBytes) }
+extension BrowserResponse.Rest {
+  init(_ text: RecordText) {
+    self.init { number in
+      guard number < text.batchCount else { return nil }
+      return text.batch(number).reduce(into: Data()) { $0.append(contentsOf: $1.unsafeBytes) }
+    }
+  }
 }
 
 // MARK: FoundRecordsCache

@@ -23,12 +23,15 @@ public actor BrowsedStore {
   public nonisolated let allowsEditing: Bool
   private(set) var coordinator: PersistentStoreCoordinator
   let reopen: (@Sendable () throws -> PersistentStoreCoordinator)?
+  let migration: (@Sendable () throws -> StoreMigration?)?
   /// The unsaved changes; nil until a page asks for them.
   var session: EditSession?
   /// Whether others have saved a file that is loaded as a whole while there are unsaved changes.
   private var isBehind = false
   private let executor = WaitingExecutor(label: "Heartwood.BrowsedStore")
   var foundRecords = FoundRecordsCache()
+  /// The work for the request that is being answered.
+  private(set) var work: RequestWork?
   /// The number of times that a save by others was noticed.
   private var version = 0
   private var listening: Task<Void, Never>?
@@ -45,22 +48,35 @@ public actor BrowsedStore {
   ///   - reopen: opens the stores again in a new coordinator, so that files that are loaded as a whole show what others
   ///     have saved to them, and that changes can be saved on top of it. The previous coordinator is closed then. Nil
   ///     means that such files stay as they were when they were opened, and that a save fails after others have saved.
+  ///   - migration: returns the migration of the first store to a newer model, of which the page shows a dry run; nil if
+  ///     the store has that version already. It is called for each dry run. Without it, there is no such page.
   public init(
     _ title: String,
     _ coordinator: PersistentStoreCoordinator,
     allowsEditing: Bool = false,
-    reopen: (@Sendable () throws -> PersistentStoreCoordinator)? = nil
+    reopen: (@Sendable () throws -> PersistentStoreCoordinator)? = nil,
+    migration: (@Sendable () throws -> StoreMigration?)? = nil
   ) {
     self.title = title
     self.coordinator = coordinator
     self.allowsEditing = allowsEditing
     self.reopen = reopen
+    self.migration = migration
   }
 
   deinit { listening?.cancel() }
 
-  /// Answers the request called `name`.
-  func answer(_ request: BrowserRequest, _ name: String) throws -> BrowserResponse {
+  /// Answers the request called `name`, within the limits of its work.
+  func answer(_ request: BrowserRequest, _ name: String, _ work: RequestWork) throws -> BrowserResponse {
+    self.work = work
+    defer {
+      self.work = nil
+      session?.context.fetchProgress = nil
+    }
+    return try work.limitingTime { try respond(request, name) }
+  }
+
+  private func respond(_ request: BrowserRequest, _ name: String) throws -> BrowserResponse {
     switch name {
     case "rows": return .json(try rows(try request.question()))
     case "values": return .json(try values(try request.question()))
@@ -77,6 +93,7 @@ public actor BrowsedStore {
     case "state": .json(try state())
     case "edits": .json(try edits())
     case "health": .json(try health())
+    case "migration": .json(try migrationReport())
     case "history": .json(try history(before: request.queryValue("before").flatMap { Int64($0) }))
     case "record": .json(try record(try request.required("uri")))
     case "value": try value(try request.required("name"), of: try request.required("uri"))
@@ -133,8 +150,16 @@ public actor BrowsedStore {
 
   /// Returns the context in which a request reads: the one with the unsaved changes, or a new one if there are none.
   func readingContext() -> ManagedObjectContext {
-    if let session, session.context.hasChanges { return session.context }
-    return ManagedObjectContext(coordinator)
+    guard let session, session.context.hasChanges else { return savedContext() }
+    session.context.fetchProgress = work?.progress
+    return session.context
+  }
+
+  /// Returns a new context, in which a request reads what is saved.
+  func savedContext() -> ManagedObjectContext {
+    let context = ManagedObjectContext(coordinator)
+    context.fetchProgress = work?.progress
+    return context
   }
 
   /// Returns the contents of the first store, and reads the parts that have not been read yet.
@@ -152,6 +177,7 @@ public actor BrowsedStore {
     return .object([
       ("title", .string(title)),
       ("editing", isEditable ? .string(editSession().token) : .null),
+      ("hasMigration", .boolean(migration != nil)),
       ("stores", .array(coordinator.persistentStores.map(Self.description))),
       ("entities", .array(try coordinator.managedObjectModel.entities.map { try description(of: $0, in: context) })),
     ])

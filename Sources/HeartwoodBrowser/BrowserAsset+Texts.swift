@@ -101,6 +101,10 @@ extension BrowserAsset {
     dialog .choices button:hover { background: var(--mark); }
     dialog input { width: 100%; }
     fieldset { border: 1px solid var(--line); border-radius: 6px; margin: .6rem 0; min-width: 0; }
+    .conflict { border: 1px solid var(--line); border-radius: 6px; margin: .6rem 0; padding: 0 .7rem; }
+    .conflict fieldset { border: 0; margin: 0; padding: 0; }
+    .conflict .bar { margin: .6rem 0; }
+    .keep { display: inline-flex; gap: .7rem; white-space: nowrap; }
     .scroll { overflow-x: auto; }
     .note { background: var(--mark); border-radius: 6px; padding: .4rem .7rem; overflow-wrap: anywhere; }
     .visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
@@ -116,13 +120,14 @@ extension BrowserAsset {
     """#####,
     "browse.js": #####"""
     // The pages, by the fragment of the address: #/ (stores), #/0/model, #/0/entity/NAME?where=…&text=…&sort=…, #/0/record?uri=…,
-    // #/0/history, #/0/changes, #/differences?first=0&second=1&match=reference
+    // #/0/history, #/0/changes, #/0/migration, #/differences?first=0&second=1&match=reference
 
     import { ask, element, text, link, number } from "./parts.js";
     import { showEntity } from "./grid.js";
     import { showModel } from "./diagram.js";
     import { showRecord } from "./record.js";
     import { showChanges } from "./changes.js";
+    import { showMigration } from "./migration.js";
     import * as edits from "./edits.js";
 
     const page = document.getElementById("page");
@@ -190,6 +195,10 @@ extension BrowserAsset {
         setTrail(storeLink, link(`#/${index}/changes`, "Unsaved changes"));
         document.title = `Unsaved changes – ${store.title} – Heartwood`;
         await showChanges(page, store, index);
+      } else if (parts[1] === "migration") {
+        setTrail(storeLink, link(`#/${index}/migration`, "Migration"));
+        document.title = `Migration – ${store.title} – Heartwood`;
+        await showMigration(page, index);
       } else if (parts[1] === "record") {
         const record = await showRecord(page, store, index, options.get("uri"));
         if (!isLatest()) return;
@@ -416,7 +425,7 @@ extension BrowserAsset {
     function table(heads, rows) {
       return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Values" }, [element("table", {}, [
         element("thead", {}, [element("tr", {}, heads.map((head) => element("th", { scope: "col" }, head)))]),
-        element("tbody", {}, rows.map((cells) => element("tr", {}, cells.map((cell) => element("td", {}, cell))))),
+        element("tbody", {}, rows.map((cells) => element("tr", {}, cells.map((cell) => element("td", {}, typeof cell === "string" ? cell : [cell]))))),
       ])]);
     }
 
@@ -433,18 +442,22 @@ extension BrowserAsset {
 
     // MARK: Conflicts
 
-    /** A choice for each record that others have changed too; the save is tried again when all are made. */
+    /** A choice for each record that others have changed too, and for each value that was changed here; the save is tried again when all are made. */
     function conflicts(refusal, index) {
       const fields = refusal.conflicts.map((conflict, place) => conflictField(conflict, place, index));
       const wrong = element("p", { class: "wrong", role: "alert" });
       const chooseAll = (choice) => {
-        for (const field of fields) (field.querySelector(`input[value=${choice}]`) ?? field.querySelector("input")).checked = true;
+        for (const field of fields) {
+          const whole = field.querySelector(`.bar input[value=${choice}]`) ?? field.querySelector(".bar input");
+          whole.checked = true;
+          whole.dispatchEvent(new Event("change", { bubbles: true }));
+        }
       };
       return element("form", { class: "conflicts", onsubmit: (event) => {
         event.preventDefault();
         const form = new FormData(event.target);
         const choices = {};
-        refusal.conflicts.forEach((conflict, place) => { choices[conflict.record.uri] = form.get(`choice-${place}`); });
+        refusal.conflicts.forEach((conflict, place) => { choices[conflict.record.uri] = choice(form, conflict, place); });
         if (Object.values(choices).includes(null)) wrong.textContent = "Choose for each record what to keep.";
         else save(choices);
       } }, [
@@ -456,19 +469,49 @@ extension BrowserAsset {
       ]);
     }
 
+    /** What to keep of a record: mine or theirs, or one of them for each value that was changed here; null where nothing is chosen. */
+    function choice(form, conflict, place) {
+      const names = conflict.values.filter((value) => value.isChangedHere).map((value) => value.name);
+      const sides = names.map((name) => form.get(`choice-${place}-${name}`));
+      if (sides.every((side) => side === null)) return form.get(`choice-${place}`);
+      if (sides.includes(null)) return null;
+      if (sides.every((side) => side === sides[0])) return sides[0];
+      return Object.fromEntries(names.map((name, number) => [name, sides[number]]));
+    }
+
     function conflictField(conflict, place, index) {
       const { record, values, isDeletedHere, isDeletedInStore } = conflict;
       const side = (value, isDeleted) => (isDeleted ? "deleted" : shown(value));
-      const option = (value, label) => element("label", {}, [element("input", { type: "radio", name: `choice-${place}`, value }), text(` ${label}`)]);
+      const option = (name, value, label, attributes = {}) => element("label", {}, [element("input", { type: "radio", name, value, ...attributes }), text(` ${label}`)]);
       const mine = isDeletedHere ? "Mine: delete the record" : "Mine: save my changes on top of theirs";
       const theirs = isDeletedInStore ? "Theirs: the record is deleted, and my changes are dropped" : "Theirs: keep the record as it is stored, and drop my changes";
-      return element("fieldset", {}, [
-        element("legend", {}, [text(`${record.entity} `), isDeletedHere ? text(record.label) : recordLink(index, record)]),
-        table(["Property", "At the start", "Here", "In the store"], values.map((value) => [
-          value.name, shown(value.start), side(value.here, isDeletedHere), side(value.stored, isDeletedInStore),
+      const isByValue = !isDeletedHere && !isDeletedInStore;
+      const keep = ({ name, isChangedHere }) => (isChangedHere
+        ? element("fieldset", { class: "keep" }, [element("legend", { class: "visually-hidden" }, `What to keep of ${name}`), option(`choice-${place}-${name}`, "mine", "mine"), option(`choice-${place}-${name}`, "theirs", "theirs")])
+        : text("theirs"));
+      const heads = ["Property", "At the start", "Here", "In the store"];
+      const node = element("section", { class: "conflict" }, [
+        element("h3", {}, [text(`${record.entity} `), isDeletedHere ? text(record.label) : recordLink(index, record)]),
+        table(isByValue ? [...heads, "Keep"] : heads, values.map((value) => [
+          value.name, shown(value.start), side(value.here, isDeletedHere), side(value.stored, isDeletedInStore), ...(isByValue ? [keep(value)] : []),
         ])),
-        element("div", { class: "bar" }, [...(isDeletedInStore ? [] : [option("mine", mine)]), option("theirs", theirs)]),
+        element("fieldset", { class: "bar" }, [
+          element("legend", { class: "visually-hidden" }, "What to keep of the record"),
+          ...(isDeletedInStore ? [] : [option(`choice-${place}`, "mine", mine)]), option(`choice-${place}`, "theirs", theirs),
+        ]),
       ]);
+      // A choice for the record is one for all its values; values of both sides leave none for the record.
+      node.addEventListener("change", ({ target }) => {
+        const wholes = [...node.querySelectorAll(".bar input")];
+        const parts = [...node.querySelectorAll(".keep input")];
+        if (wholes.includes(target)) {
+          for (const part of parts) part.checked = part.value === target.value;
+        } else {
+          const chosen = parts.filter((part) => part.checked).map((part) => part.value);
+          for (const whole of wholes) whole.checked = chosen.length * 2 === parts.length && chosen.every((value) => value === whole.value);
+        }
+      });
+      return node;
     }
 
     """#####,
@@ -602,6 +645,7 @@ extension BrowserAsset {
         element("div", { class: "bar" }, [
           element("span", { class: "dim" }, `${number(store.entities.length)} entities. Drag to move, use the wheel to zoom.`),
           element("button", { type: "button", onclick: () => save(diagram, store.title) }, "Save as SVG"), link(`#/${index}/history`, "History"),
+          ...(store.hasMigration ? [link(`#/${index}/migration`, "Migration")] : []),
         ]),
         frame,
         element("h2", {}, "Entities"),
@@ -1410,13 +1454,18 @@ extension BrowserAsset {
       ]);
       const list = element("ol");
       const summary = element("dl");
+      // The server ends what nobody waits for.
+      let control = new AbortController();
+      addEventListener("hashchange", () => control.abort(), { once: true });
       choice.addEventListener("change", async () => {
+        control.abort();
+        control = new AbortController();
         list.replaceChildren();
         summary.replaceChildren();
         if (!choice.value) return;
         try {
           const question = { entity: name, ...conditions(state), column: choice.value, limit: 100 };
-          const answer = await ask(`api/stores/${index}/values`, question);
+          const answer = await ask(`api/stores/${index}/values`, question, control.signal);
           const column = columns.find((column) => column.name === choice.value);
           summary.replaceChildren(...Object.entries(answer.summary).flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, cellText(value))]));
           const most = Math.max(1, ...answer.values.map((entry) => entry.count));
@@ -1428,6 +1477,7 @@ extension BrowserAsset {
             return element("li", {}, [button]);
           }));
         } catch (error) {
+          if (error.name === "AbortError") return;
           list.replaceChildren(element("li", { class: "wrong" }, error.message));
         }
       });
@@ -1477,6 +1527,60 @@ extension BrowserAsset {
     </html>
 
     """#####,
+    "migration.js": #####"""
+    // What a migration of a store to a newer model would do, as heartwood migrate --dry-run tells it. Nothing is migrated here.
+
+    import { ask, element, number } from "./parts.js";
+
+    export async function showMigration(page, index) {
+      const answer = await ask(`api/stores/${index}/migration`);
+      const title = element("h2", {}, "Migration");
+      if (!answer.isNeeded) {
+        page.replaceChildren(title, element("p", { role: "status" }, "The store has this version of the model already, so nothing would be done."));
+        return;
+      }
+      page.replaceChildren(
+        title,
+        element("p", { role: "status", class: answer.isPossible ? undefined : "wrong" }, summary(answer)),
+        table("Records", ["Before", "After", "What happens", "Records before", "Records after"], answer.entities.map(({ source, destination, type, sourceCount, destinationCount }) => [
+          source ?? "–", destination ?? "–", types[type] ?? type, number(sourceCount), number(destinationCount),
+        ]), 3),
+        ...(answer.findings.length || answer.lostTransactionCount ? [table("What happens to values", ["What", "Is it possible?"], findings(answer))] : []),
+        table("The model", ["What", "Change", "Detail", "Why it cannot be inferred"], answer.changes.map(({ path, kind, detail, obstacle }) => [path, kind, detail, obstacle ?? ""])),
+      );
+    }
+
+    const types = { add: "new", remove: "removed", copy: "stays", transform: "transformed", custom: "by its own code" };
+
+    function summary({ isPossible, steps, isDoneInStore, reasonNotInStore }) {
+      const given = steps.filter((step) => !step.isInferred).length;
+      const way = given === 0 ? "inferred" : `by ${number(given)} ${given === 1 ? "mapping model" : "mapping models"}`;
+      const place = isDoneInStore ? ", by the store itself" : reasonNotInStore ? `, through memory: ${reasonNotInStore}` : "";
+      const count = `${number(steps.length)} ${steps.length === 1 ? "step" : "steps"}, ${way}${place}`;
+      return `${isPossible ? "The store can be migrated" : "The store cannot be migrated until what is marked below is resolved"}: ${count}. Nothing has been changed.`;
+    }
+
+    /** The options of heartwood migrate that resolve what is found. */
+    const options = {
+      removedRecords: "--allow-loss", removedValues: "--allow-loss", removedLinks: "--allow-loss",
+      duplicates: "--duplicates", severalObjects: "--several", unfit: "--unfit",
+    };
+
+    function findings({ findings, lostTransactionCount }) {
+      const lost = lostTransactionCount ? [[`history: ${number(lostTransactionCount)} ${lostTransactionCount === 1 ? "transaction" : "transactions"} left out`, "yes"]] : [];
+      return [...findings.map((finding) => [finding.text, finding.isObstacle ? element("strong", { class: "wrong" }, options[finding.kind] ? `only with ${options[finding.kind]}` : "no") : "yes"]), ...lost];
+    }
+
+    /** - Parameter numbers: the first column of numbers. */
+    function table(title, heads, rows, numbers = heads.length) {
+      const kind = (place) => (place >= numbers ? "number" : undefined);
+      return element("section", {}, [element("h3", {}, title), element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, [element("table", {}, [
+        element("thead", {}, [element("tr", {}, heads.map((head, place) => element("th", { scope: "col", class: kind(place) }, head)))]),
+        element("tbody", {}, rows.map((cells) => element("tr", {}, cells.map((cell, place) => element("td", { class: kind(place) }, typeof cell === "string" ? cell : [cell]))))),
+      ])])]);
+    }
+
+    """#####,
     "parts.js": #####"""
     // What all pages use. Values become text of the page, never markup.
 
@@ -1505,7 +1609,11 @@ extension BrowserAsset {
       if (question) headers["Content-Type"] = "application/json";
       const response = await fetch(path, { method: question ? "POST" : "GET", headers, body: question && JSON.stringify(question) });
       if (!response.ok) throw new Error((await response.json()).error);
-      return response.blob();
+      try {
+        return await response.blob();
+      } catch {
+        throw new Error("The answer has ended before it was complete: the server was stopped, or could not read a record. Nothing was kept.");
+      }
     }
 
     export function text(string) {

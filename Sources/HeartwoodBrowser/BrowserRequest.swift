@@ -1,4 +1,5 @@
 public import HeartwoodFoundation
+import HeartwoodStore
 
 /// A request to a ``StoreBrowser``, for a part of its page or for data that the page shows.
 ///
@@ -60,14 +61,60 @@ public struct BrowserResponse: Sendable {
   public var status: Int
   /// The header fields, including the ones that keep the page from loading anything from other servers.
   public var headers: [BrowserRequest.Field]
-  /// The content.
+  /// The content, or its beginning if there is a ``rest``.
   public var body: Data
+  /// The rest of a long content, such as an export, which follows ``body``; nil if there is none.
+  public var rest: Rest?
 
   /// Makes a response.
-  public init(status: Int, headers: [BrowserRequest.Field], body: Data) {
+  public init(status: Int, headers: [BrowserRequest.Field], body: Data, rest: Rest? = nil) {
     self.status = status
     self.headers = headers
     self.body = body
+    self.rest = rest
+  }
+}
+
+extension BrowserResponse {
+  /// The rest of a long content, in pieces that are made while it is sent, so that it is never in memory as a whole.
+  ///
+  /// A server sends each piece before it asks for the next one. Its length is not known before the end: with HTTP/1.1,
+  /// send it in chunks.
+  ///
+  ///     try await writer.write(response.body)
+  ///     if let rest = response.rest {
+  ///       for try await piece in rest { try await writer.write(piece) }
+  ///     }
+  public struct Rest: AsyncSequence, Sendable {
+    private let piece: @Sendable (_ number: Int) throws -> Data?
+
+    /// - Parameter piece: returns a piece of the content; nil behind the last one.
+    init(_ piece: @escaping @Sendable (_ number: Int) throws -> Data?) {
+      self.piece = piece
+    }
+
+    /// Returns an iterator that begins with the first piece.
+    public func makeAsyncIterator() -> Iterator { Iterator(piece: piece) }
+
+    /// Makes one piece after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+      fileprivate let piece: @Sendable (_ number: Int) throws -> Data?
+      private var number = 0
+
+      fileprivate init(piece: @escaping @Sendable (_ number: Int) throws -> Data?) {
+        self.piece = piece
+      }
+
+      /// Makes the next piece, or returns nil after the last one.
+      ///
+      /// - Throws: `CancellationError` if the task is cancelled.
+      public mutating func next() async throws -> Data? {
+        try Task.checkCancellation()
+        let (piece, number) = (piece, number)
+        self.number += 1
+        return try await WaitingWork.run { try piece(number) }
+      }
+    }
   }
 }
 
@@ -79,7 +126,7 @@ extension BrowserResponse {
     base-uri 'none'; form-action 'none'
     """
 
-  init(_ status: Int = 200, type: String, _ body: Data) {
+  init(_ status: Int = 200, type: String, _ body: Data, rest: Rest? = nil) {
     self.init(
       status: status,
       headers: [
@@ -87,7 +134,8 @@ extension BrowserResponse {
         .init("Referrer-Policy", "no-referrer"), .init("Cross-Origin-Resource-Policy", "same-origin"),
         .init("Content-Security-Policy", Self.policy),
       ],
-      body: body
+      body: body,
+      rest: rest
     )
   }
 }

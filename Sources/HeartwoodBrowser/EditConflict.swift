@@ -5,11 +5,31 @@ import HeartwoodRecordText
 import HeartwoodStore
 
 /// The choice of a person between changes here and those that others have saved to the same record.
-enum EditChoice: String, Decodable, Sendable {
+///
+/// In a request it is `"mine"`, `"theirs"`, or an object with one of these for each property that was changed here.
+enum EditChoice: Decodable, Sendable, Hashable {
+  /// A choice for a whole record, or for one property.
+  enum Side: String, Decodable, Sendable {
+    case mine, theirs
+  }
+
   /// The values that were changed here are saved, on top of what others have saved.
   case mine
   /// The changes of the record are dropped.
   case theirs
+  /// The changes of some properties are dropped, and those of the others are saved on top of what others have saved.
+  case mineExcept([String])
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    // try?: a choice that is no object is one for the whole record.
+    guard let sides = try? container.decode([String: Side].self) else {
+      self = try container.decode(Side.self) == .mine ? .mine : .theirs
+      return
+    }
+    let theirs = sides.filter { $0.value == .theirs }.keys.sorted()
+    self = theirs.isEmpty ? .mine : .mineExcept(theirs)
+  }
 }
 
 // MARK: EditConflict
@@ -91,6 +111,13 @@ struct EditConflict {
     return differ(stored, start, conflict.objectID.entity) ? .fail : .mergePreferringObject
   }
 
+  private func isChangedHere(_ difference: Difference) -> Bool {
+    guard let here = difference.here, let ordinal = objectID.entity.ordinal(ofProperty: difference.name) else {
+      return false
+    }
+    return !here.isSame(as: difference.start, objectID.entity.traits[ordinal])
+  }
+
   /// - Parameter context: a context in which the labels of records are read.
   func json(in context: ManagedObjectContext) -> JSONValue {
     func text(_ value: PropertyValue?) -> JSONValue { value.map { CellText(value: $0, in: context).short } ?? .null }
@@ -103,7 +130,7 @@ struct EditConflict {
           differences.map { difference in
             .object([
               ("name", .string(difference.name)), ("start", text(difference.start)), ("here", text(difference.here)),
-              ("stored", text(difference.stored)),
+              ("stored", text(difference.stored)), ("isChangedHere", .boolean(isChangedHere(difference))),
             ])
           }
         )

@@ -167,6 +167,24 @@ extension EditSession {
 // MARK: Saving
 
 extension EditSession {
+  /// Sets properties for which the stored values were chosen back to their values at the start, so that a save leaves
+  /// what others have saved. It is a step that can be undone.
+  func takeTheirs(_ choices: [String: EditChoice]) throws {
+    let yielding = changedObjects.compactMap { object -> (object: ManagedObject, names: [String])? in
+      guard case .mineExcept(let names)? = choices[object.objectID.uriRepresentation().absoluteString] else {
+        return nil
+      }
+      return (object, names)
+    }
+    guard !yielding.isEmpty else { return }
+    try step {
+      for (object, names) in yielding {
+        let start = object.committedValues()
+        for name in names { try object.setPropertyValue(start[name] ?? .null, forKey: name) }
+      }
+    }
+  }
+
   /// The ids of the new objects before and after a save, as URIs.
   typealias Renaming = [(former: String, uri: String)]
 
@@ -181,7 +199,7 @@ extension EditSession {
     let new = context.insertedObjects.map { ($0, $0.objectID.uriRepresentation().absoluteString) }
     context.mergePolicy = MergePolicy { conflict in
       switch choices(conflict.objectID.uriRepresentation().absoluteString) {
-      case .mine: .mergePreferringObject
+      case .mine, .mineExcept: .mergePreferringObject
       case .theirs: .takeStored
       case nil: EditConflict.resolution(of: conflict)
       }

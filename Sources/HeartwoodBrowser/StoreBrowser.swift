@@ -20,10 +20,14 @@ import HeartwoodStore
 /// Values are sent as JSON and inserted into the page as text, so hostile text in a store is harmless.
 public final class StoreBrowser: Sendable {
   private let stores: [BrowsedStore]
+  private let limits: BrowserLimits
 
-  /// - Parameter stores: the stores to show, in the order in which the page lists them.
-  public init(_ stores: [BrowsedStore]) {
+  /// - Parameters:
+  ///   - stores: the stores to show, in the order in which the page lists them.
+  ///   - limits: what one request may take.
+  public init(_ stores: [BrowsedStore], limits: BrowserLimits = BrowserLimits()) {
     self.stores = stores
+    self.limits = limits
   }
 
   /// Returns whether a request for `path` asks for data of the stores, and not for a static part of the page.
@@ -32,7 +36,8 @@ public final class StoreBrowser: Sendable {
   /// Answers a request, and reads the stores if it asks for data. The time depends on the request.
   ///
   /// A mistake in a predicate is answered with status 400 and an object with `error` and the place of the mistake; a
-  /// missing store, record or path is answered with 404.
+  /// missing store, record or path is answered with 404, and a query that was ended by one of the ``BrowserLimits`` with
+  /// 503 or 413. If the task is cancelled, because the client has gone, the query ends too.
   public func respond(to request: BrowserRequest) async -> BrowserResponse {
     let path = Self.parts(of: request.path)
     guard path.first == "api" else { return Self.asset(request, path.joined(separator: "/")) }
@@ -61,9 +66,19 @@ public final class StoreBrowser: Sendable {
     case ("stores", 1):
       try request.check(method: "GET")
       return .json(.array(try await overviews()))
-    case ("stores", 3): return try await store(path[1]).answer(request, path[2])
+    case ("stores", 3): return try await answer(request, path[2], try store(path[1]))
     case ("stores", 4) where path[2] == "edits": return try await store(path[1]).edit(request, path[3])
     default: throw BrowserError.notFound
+    }
+  }
+
+  private func answer(_ request: BrowserRequest, _ name: String, _ store: BrowsedStore) async throws -> BrowserResponse
+  {
+    let work = RequestWork(limits)
+    return try await withTaskCancellationHandler {
+      try await store.answer(request, name, work)
+    } onCancel: {
+      work.cancel()
     }
   }
 
@@ -144,13 +159,20 @@ enum BrowserError: Error {
   case forbidden(String)
   /// The record is deleted, which is not saved yet.
   case deleted
+  /// The query has taken longer than it may.
+  case tooLate(Duration)
+  /// The client has gone.
+  case abandoned
+  /// The export would have more records than it may.
+  case tooMany(Int, limit: Int)
 
   var status: Int {
     switch self {
     case .notFound, .deleted: 404
     case .method: 405
     case .malformed: 400
-    case .tooLong: 413
+    case .tooLong, .tooMany: 413
+    case .tooLate, .abandoned: 503
     case .forbidden: 403
     }
   }
@@ -161,6 +183,13 @@ enum BrowserError: Error {
     case .method(let method): "It is asked for by \(method)."
     case .malformed(let message), .forbidden(let message): message
     case .tooLong: "The content is longer than 1 MiB. Use heartwood edit or an import for it."
+    case .tooLate(let limit):
+      "The query was ended after \(limit.components.seconds) seconds, which is the limit. Narrow the condition, or start "
+        + "heartwood browse with a higher --time-limit; in a server of your own, with a higher BrowserLimits.time."
+    case .abandoned: "The query was ended, because nobody waits for it."
+    case .tooMany(let count, let limit):
+      "\(count) records were found, and an export may have \(limit). Narrow the condition, or start heartwood browse "
+        + "with a higher --export-limit; in a server of your own, with a higher BrowserLimits.exportedRecordCount."
     case .deleted: "The record is deleted, which is not saved yet. Undo the deletion to change it."
     }
   }
@@ -184,6 +213,7 @@ extension BrowserResponse {
     case .storeReadOnly: 403
     case .valueTypeMismatch, .valueUnsupported: 400
     case .saveConflict, .fileChangedOnDisk: 409
+    case .mappingModelMissing, .mappingModelUnusable, .migrationModelMissing: 422
     default: notFound.contains(error.code) ? 404 : 500
     }
   }

@@ -1,4 +1,5 @@
 import HeartwoodFoundation
+package import HeartwoodModel
 package import HeartwoodStore
 
 /// Writes records as text, directly from the columns of a table.
@@ -13,20 +14,63 @@ extension RecordFormatter {
   ///
   /// - Parameter sink: receives the text in pieces. An error that it throws ends the writing.
   package func write(_ table: NodeTable, to sink: (ByteSlice) throws -> Void) throws {
-    let pieces = RecordPieces(table)
-    let batchCount = Parallel.powerOfTwoProcessorCount * 2
-    var start = 0
-    while start < pieces.count {
-      let batch = start..<min(start + batchCount, pieces.count)
-      for text in Parallel.map(batch.count, { text(of: pieces[batch.lowerBound + $0]) }) { try sink(text) }
-      start = batch.upperBound
+    let text = RecordText([table]) { _ in self }
+    for number in 0..<text.batchCount {
+      for piece in text.batch(number) { try sink(piece) }
     }
   }
 
-  private func text(of piece: RecordPieces.Piece) -> ByteSlice {
+  fileprivate func text(of piece: RecordPieces.Piece) -> ByteSlice {
     let output = GrowableBytes(capacity: piece.rows.count * 128)
     for row in piece.rows { append(row, of: piece.group, to: output) }
     return output.sealed()
+  }
+}
+
+// MARK: RecordText
+
+/// The text of the records of tables, in batches of which each can be made by itself.
+package struct RecordText: Sendable {
+  private struct Part: Sendable {
+    let formatter: any RecordFormatter
+    let piece: RecordPieces.Piece
+  }
+
+  private let parts: [Part]
+  private let batches: [Range<Int>]
+
+  /// - Parameter formatter: returns the formatter for the records of an entity.
+  package init(_ tables: [NodeTable], _ formatter: (EntityDescription) -> any RecordFormatter) {
+    parts = tables.flatMap { table in
+      let formatter = formatter(table.entity)
+      return RecordPieces(table).pieces.map { Part(formatter: formatter, piece: $0) }
+    }
+    batches = Self.batches(parts)
+  }
+
+  /// Returns batches that are large enough to occupy all processors, however small the parts are.
+  private static func batches(_ parts: [Part]) -> [Range<Int>] {
+    let wanted = RecordPieces.rowLimit * Parallel.powerOfTwoProcessorCount * 2
+    var (batches, start, rowCount): ([Range<Int>], Int, Int) = ([], 0, 0)
+    for (place, part) in parts.enumerated() {
+      rowCount += part.piece.rows.count
+      guard rowCount >= wanted || place == parts.count - 1 else { continue }
+      batches.append(start..<(place + 1))
+      (start, rowCount) = (place + 1, 0)
+    }
+    return batches
+  }
+
+  /// The number of batches.
+  package var batchCount: Int { batches.count }
+
+  /// Returns the text of a batch, in pieces. It is made on all processors.
+  package func batch(_ number: Int) -> [ByteSlice] {
+    let batch = batches[number]
+    return Parallel.map(batch.count) { place in
+      let part = parts[batch.lowerBound + place]
+      return part.formatter.text(of: part.piece)
+    }
   }
 }
 
@@ -37,8 +81,8 @@ struct RecordPieces: Sendable {
     let rows: Range<Int>
   }
 
-  private static let rowLimit = 8192
-  private let pieces: [Piece]
+  static let rowLimit = 8192
+  let pieces: [Piece]
 
   init(_ table: NodeTable) {
     pieces = table.groups.flatMap { group in
@@ -49,7 +93,4 @@ struct RecordPieces: Sendable {
       }
     }
   }
-
-  var count: Int { pieces.count }
-  subscript(index: Int) -> Piece { pieces[index] }
 }

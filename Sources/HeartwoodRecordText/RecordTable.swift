@@ -20,7 +20,7 @@ package struct RecordTable: RecordFormatter {
     layout = TextColumns(
       [.init(title: "$id")] + values.map { .init(title: $0.name, isRightAligned: $0.isNumeric) }
     )
-    let pieces = RecordPieces(table)
+    let pieces = RecordPieces(table).pieces
     for widths in Parallel.map(pieces.count, { Self.widths(of: pieces[$0], values) }) { layout.widen(to: widths) }
     if let width { layout.fit(into: width) }
   }

@@ -20,6 +20,18 @@ from pages import HOSTILE, Browser
 model = Path(__file__).resolve().parent / "shop.json"
 
 
+def make_newer_model(folder):
+    """A version without the lists, in which the name of an item is its title and each item has an owner."""
+    item = json.loads(model.read_text())["entities"][1]
+    item["properties"] = [
+        {**part, "name": "title", "renamingIdentifier": "name"} if part["name"] == "name" else part
+        for part in item["properties"] if part["kind"] == "attribute"
+    ] + [{"kind": "attribute", "name": "owner", "type": "string", "default": "nobody"}]
+    newer = folder / "newer.json"
+    newer.write_text(json.dumps({"format": 1, "entities": [item]}))
+    return newer
+
+
 def item(number):
     return (f'<object type="ITEM" id="z{110 + number}"><attribute name="name" type="string">item {number}</attribute>'
             f'<attribute name="count" type="int16">{number}</attribute><attribute name="isdone" type="bool">0</attribute>'
@@ -192,21 +204,29 @@ def save(shop):
 
 
 def conflict(shop):
-    """Others change what is changed here: both are shown, and a choice is made for each record."""
+    """Others change what is changed here: both are shown, and a choice is made for a record, and for the values of another."""
     for number in [2, 3]:
         shop.open("Item", f"item {number}")
         shop.write("memo", f"mine {number}")
         shop.wait(lambda: shop.status().startswith(f"{number - 1} record"), "a change here")
+    shop.open("Item", "item 2")
+    shop.write("count", "55")
+    shop.wait(lambda: "unsaved" in shop.row("count").find_element(By.TAG_NAME, "th").get_attribute("class"), "a second change of a record")
     shop.elsewhere("name == 'item 2' OR name == 'item 3'", "memo=theirs", "count=7")
     shop.click(lambda: shop.driver.find_element(By.CSS_SELECTOR, "main h2"))
     ActionChains(shop.driver).key_down(Keys.CONTROL).send_keys("s").key_up(Keys.CONTROL).perform()
-    shop.wait(lambda: len(shop.browser.all(".conflicts fieldset")) == 2, "the records in conflict")
+    shop.wait(lambda: len(shop.browser.all(".conflicts .conflict")) == 2, "the records in conflict")
     cells = shop.browser.texts(".conflicts td")
     assert "theirs" in cells and {"mine 2", "mine 3"} & set(cells), cells
     shop.browser.check(f"{shop.name}-conflict", refused=True)
-    for place, legend in enumerate(shop.browser.texts(".conflicts legend")):
-        value = "mine" if "item 2" in legend else "theirs"
-        shop.browser.click(f"input[name=choice-{place}][value={value}]")
+    for place, legend in enumerate(shop.browser.texts(".conflicts h3")):
+        if "item 2" in legend:
+            shop.browser.click(f"input[name=choice-{place}][value=theirs]")
+            shop.browser.click(f"input[name=choice-{place}-memo][value=mine]")
+            assert not shop.browser.all(f"input[name=choice-{place}]:checked"), "a record has a choice beside those of its values"
+        else:
+            shop.browser.click(f"input[name=choice-{place}][value=theirs]")
+    shop.browser.check(f"{shop.name}-choices")
     shop.browser.click(".conflicts button.main:last-child")
     shop.wait(lambda: shop.status().startswith("Saved."), "the save with the choices")
     memos = {record["name"]: (record["memo"], record["count"]) for record in shop.stored("Item", "name BEGINSWITH 'item'")}
@@ -222,10 +242,21 @@ def discard(shop):
     shop.wait(lambda: shop.field("memo").get_attribute("value") == HOSTILE, "the saved value")
 
 
+def migration(shop):
+    """What a newer model would do to the records."""
+    shop.driver.get(f"{shop.base}#/{shop.index}/migration")
+    shop.wait(lambda: "cannot be migrated" in shop.browser.texts("main [role=status]")[0], "the dry run of a migration")
+    rows = [row.split("\n") for row in shop.driver.execute_script("return [...document.querySelectorAll('tbody tr')].map(row => [...row.cells].map(cell => cell.textContent).join('\\n'))")]
+    assert ["List", "–", "removed", "2", "0"] in rows, rows
+    assert any(row[0].startswith("List: 2 records left out") and row[1] == "only with --allow-loss" for row in rows), rows
+    assert any(row[:2] == ["Item.title", "renamed"] for row in rows), rows
+    shop.browser.check(f"{shop.name}-migration")
+
+
 def main(heartwood, folder):
     folder.mkdir(parents=True, exist_ok=True)
     stores = make_stores(heartwood, folder)
-    tool = subprocess.Popen([heartwood, "browse", *stores, "--model", model, "--write", "--no-open"], stdout=subprocess.PIPE, text=True)
+    tool = subprocess.Popen([heartwood, "browse", *stores, "--model", model, "--to-model", make_newer_model(folder), "--write", "--no-open"], stdout=subprocess.PIPE, text=True)
     try:
         address = tool.stdout.readline().strip()
         base = address.split("#")[0]
@@ -234,7 +265,7 @@ def main(heartwood, folder):
         browser.wait(lambda _: len(browser.all("section h2")) == len(stores), "all stores")
         for index, store in enumerate(stores):
             shop = Shop(heartwood, browser, base, index, store)
-            for step in [change, add, remove, save, conflict, discard]:
+            for step in [change, add, remove, save, conflict, discard, migration]:
                 step(shop)
         browser.driver.quit()
 

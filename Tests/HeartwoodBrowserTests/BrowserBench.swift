@@ -150,3 +150,12 @@ final class BrowserBench {
     return object as? [String: Any] ?? [:]
   }
 }
+
+extension BrowserResponse {
+  /// The whole content.
+  func content() async throws -> Data {
+    var content = body
+    if let rest { for try await piece in rest { content += piece } }
+    return content
+  }
+}

@@ -57,6 +57,34 @@ struct EditingConflictTests {
   }
 
   @Test(arguments: EditingBench.types)
+  func eachValueHasAChoiceOfItsOwn(_ type: StoreType) async throws {
+    let bench = try EditingBench(type)
+    let uri = try await bench.uri("Item", "name == 'home 1'")
+    for (name, text) in [("memo", "mine"), ("count", "5"), ("price", "1.5")] {
+      try await bench.change("set", ["uri": uri, "name": name, "text": text])
+    }
+    try bench.elsewhere { context in
+      let item = try EditingBench.object("Item", "name == 'home 1'", in: context)
+      try item.setPropertyValue(.string("theirs"), forKey: "memo")
+      try item.setPropertyValue(.integer(9), forKey: "count")
+      try item.setPropertyValue(.boolean(true), forKey: "isDone")
+    }
+    let (status, answer) = try await bench.send("save", [:])
+    #expect(status == 409, "\(answer)")
+    let conflict = try #require((answer["conflicts"] as? [[String: Any]])?.first)
+    let changed = try #require(conflict["values"] as? [[String: Any]]).filter { $0["isChangedHere"] as? Bool == true }
+    #expect(Set(changed.map { $0["name"] as? String }) == ["memo", "count", "price"])
+    let (refused, _) = try await bench.send("save", ["choices": [uri: ["nothing": "theirs"]]])
+    #expect(refused == 404)
+    #expect(try bench.stored("Item", "memo").contains("theirs"), "a refused choice has written something")
+    try await bench.change("save", ["choices": [uri: ["memo": "mine", "count": "theirs", "price": "mine"]]])
+    #expect(try await bench.unsavedCount() == 0)
+    for (name, value) in [("memo", "mine"), ("count", "9"), ("price", "1.5"), ("isDone", "true")] {
+      #expect(try bench.stored("Item", name).contains(value), "\(name) is not \(value)")
+    }
+  }
+
+  @Test(arguments: EditingBench.types)
   func whatOthersHaveDeletedIsNoLongerChanged(_ type: StoreType) async throws {
     let bench = try EditingBench(type)
     let uri = try await bench.uri("Item", "name == 'home 1'")

@@ -145,12 +145,12 @@ struct StoreBrowserTests {
       let records = #"{"entity": "Item", "condition": "order < 3", "sort": [{"key": "order", "descending": true}]}"#
       return await bench.ask("POST", "api/stores/0/export", [:], #"{"format": "\#(format)", "records": \#(records)}"#)
     }
-    let lines = String(decoding: await export("jsonl").body, as: UTF8.self).split(separator: "\n")
+    let lines = String(decoding: try await export("jsonl").content(), as: UTF8.self).split(separator: "\n")
     let memos = try lines.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }.map {
       $0?["memo"] as? String
     }
     #expect(memos == ["item 2", "item 0"])
-    let fields = String(decoding: await export("csv").body, as: UTF8.self).split(separator: "\n")
+    let fields = String(decoding: try await export("csv").content(), as: UTF8.self).split(separator: "\n")
     #expect(fields.count == 3 && fields[0].hasPrefix("$id,memo,order,"))
     #expect(await export("xls").status == 400)
   }

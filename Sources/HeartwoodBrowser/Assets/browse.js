@@ -1,11 +1,12 @@
 // The pages, by the fragment of the address: #/ (stores), #/0/model, #/0/entity/NAME?where=…&text=…&sort=…, #/0/record?uri=…,
-// #/0/history, #/0/changes, #/differences?first=0&second=1&match=reference
+// #/0/history, #/0/changes, #/0/migration, #/differences?first=0&second=1&match=reference
 
 import { ask, element, text, link, number } from "./parts.js";
 import { showEntity } from "./grid.js";
 import { showModel } from "./diagram.js";
 import { showRecord } from "./record.js";
 import { showChanges } from "./changes.js";
+import { showMigration } from "./migration.js";
 import * as edits from "./edits.js";
 
 const page = document.getElementById("page");
@@ -73,6 +74,10 @@ async function fill(page, isLatest) {
     setTrail(storeLink, link(`#/${index}/changes`, "Unsaved changes"));
     document.title = `Unsaved changes – ${store.title} – Heartwood`;
     await showChanges(page, store, index);
+  } else if (parts[1] === "migration") {
+    setTrail(storeLink, link(`#/${index}/migration`, "Migration"));
+    document.title = `Migration – ${store.title} – Heartwood`;
+    await showMigration(page, index);
   } else if (parts[1] === "record") {
     const record = await showRecord(page, store, index, options.get("uri"));
     if (!isLatest()) return;

@@ -37,7 +37,7 @@ function shown(value) {
 function table(heads, rows) {
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Values" }, [element("table", {}, [
     element("thead", {}, [element("tr", {}, heads.map((head) => element("th", { scope: "col" }, head)))]),
-    element("tbody", {}, rows.map((cells) => element("tr", {}, cells.map((cell) => element("td", {}, cell))))),
+    element("tbody", {}, rows.map((cells) => element("tr", {}, cells.map((cell) => element("td", {}, typeof cell === "string" ? cell : [cell]))))),
   ])]);
 }
 
@@ -54,18 +54,22 @@ function faults(refusal, index) {
 
 // MARK: Conflicts
 
-/** A choice for each record that others have changed too; the save is tried again when all are made. */
+/** A choice for each record that others have changed too, and for each value that was changed here; the save is tried again when all are made. */
 function conflicts(refusal, index) {
   const fields = refusal.conflicts.map((conflict, place) => conflictField(conflict, place, index));
   const wrong = element("p", { class: "wrong", role: "alert" });
   const chooseAll = (choice) => {
-    for (const field of fields) (field.querySelector(`input[value=${choice}]`) ?? field.querySelector("input")).checked = true;
+    for (const field of fields) {
+      const whole = field.querySelector(`.bar input[value=${choice}]`) ?? field.querySelector(".bar input");
+      whole.checked = true;
+      whole.dispatchEvent(new Event("change", { bubbles: true }));
+    }
   };
   return element("form", { class: "conflicts", onsubmit: (event) => {
     event.preventDefault();
     const form = new FormData(event.target);
     const choices = {};
-    refusal.conflicts.forEach((conflict, place) => { choices[conflict.record.uri] = form.get(`choice-${place}`); });
+    refusal.conflicts.forEach((conflict, place) => { choices[conflict.record.uri] = choice(form, conflict, place); });
     if (Object.values(choices).includes(null)) wrong.textContent = "Choose for each record what to keep.";
     else save(choices);
   } }, [
@@ -77,17 +81,47 @@ function conflicts(refusal, index) {
   ]);
 }
 
+/** What to keep of a record: mine or theirs, or one of them for each value that was changed here; null where nothing is chosen. */
+function choice(form, conflict, place) {
+  const names = conflict.values.filter((value) => value.isChangedHere).map((value) => value.name);
+  const sides = names.map((name) => form.get(`choice-${place}-${name}`));
+  if (sides.every((side) => side === null)) return form.get(`choice-${place}`);
+  if (sides.includes(null)) return null;
+  if (sides.every((side) => side === sides[0])) return sides[0];
+  return Object.fromEntries(names.map((name, number) => [name, sides[number]]));
+}
+
 function conflictField(conflict, place, index) {
   const { record, values, isDeletedHere, isDeletedInStore } = conflict;
   const side = (value, isDeleted) => (isDeleted ? "deleted" : shown(value));
-  const option = (value, label) => element("label", {}, [element("input", { type: "radio", name: `choice-${place}`, value }), text(` ${label}`)]);
+  const option = (name, value, label, attributes = {}) => element("label", {}, [element("input", { type: "radio", name, value, ...attributes }), text(` ${label}`)]);
   const mine = isDeletedHere ? "Mine: delete the record" : "Mine: save my changes on top of theirs";
   const theirs = isDeletedInStore ? "Theirs: the record is deleted, and my changes are dropped" : "Theirs: keep the record as it is stored, and drop my changes";
-  return element("fieldset", {}, [
-    element("legend", {}, [text(`${record.entity} `), isDeletedHere ? text(record.label) : recordLink(index, record)]),
-    table(["Property", "At the start", "Here", "In the store"], values.map((value) => [
-      value.name, shown(value.start), side(value.here, isDeletedHere), side(value.stored, isDeletedInStore),
+  const isByValue = !isDeletedHere && !isDeletedInStore;
+  const keep = ({ name, isChangedHere }) => (isChangedHere
+    ? element("fieldset", { class: "keep" }, [element("legend", { class: "visually-hidden" }, `What to keep of ${name}`), option(`choice-${place}-${name}`, "mine", "mine"), option(`choice-${place}-${name}`, "theirs", "theirs")])
+    : text("theirs"));
+  const heads = ["Property", "At the start", "Here", "In the store"];
+  const node = element("section", { class: "conflict" }, [
+    element("h3", {}, [text(`${record.entity} `), isDeletedHere ? text(record.label) : recordLink(index, record)]),
+    table(isByValue ? [...heads, "Keep"] : heads, values.map((value) => [
+      value.name, shown(value.start), side(value.here, isDeletedHere), side(value.stored, isDeletedInStore), ...(isByValue ? [keep(value)] : []),
     ])),
-    element("div", { class: "bar" }, [...(isDeletedInStore ? [] : [option("mine", mine)]), option("theirs", theirs)]),
+    element("fieldset", { class: "bar" }, [
+      element("legend", { class: "visually-hidden" }, "What to keep of the record"),
+      ...(isDeletedInStore ? [] : [option(`choice-${place}`, "mine", mine)]), option(`choice-${place}`, "theirs", theirs),
+    ]),
   ]);
+  // A choice for the record is one for all its values; values of both sides leave none for the record.
+  node.addEventListener("change", ({ target }) => {
+    const wholes = [...node.querySelectorAll(".bar input")];
+    const parts = [...node.querySelectorAll(".keep input")];
+    if (wholes.includes(target)) {
+      for (const part of parts) part.checked = part.value === target.value;
+    } else {
+      const chosen = parts.filter((part) => part.checked).map((part) => part.value);
+      for (const whole of wholes) whole.checked = chosen.length * 2 === parts.length && chosen.every((value) => value === whole.value);
+    }
+  });
+  return node;
 }

@@ -16,6 +16,7 @@ export function showModel(page, store, index) {
     element("div", { class: "bar" }, [
       element("span", { class: "dim" }, `${number(store.entities.length)} entities. Drag to move, use the wheel to zoom.`),
       element("button", { type: "button", onclick: () => save(diagram, store.title) }, "Save as SVG"), link(`#/${index}/history`, "History"),
+      ...(store.hasMigration ? [link(`#/${index}/migration`, "Migration")] : []),
     ]),
     frame,
     element("h2", {}, "Entities"),

@@ -301,13 +301,18 @@ function showFacets(node, { index, name, state, columns, go }) {
   ]);
   const list = element("ol");
   const summary = element("dl");
+  // The server ends what nobody waits for.
+  let control = new AbortController();
+  addEventListener("hashchange", () => control.abort(), { once: true });
   choice.addEventListener("change", async () => {
+    control.abort();
+    control = new AbortController();
     list.replaceChildren();
     summary.replaceChildren();
     if (!choice.value) return;
     try {
       const question = { entity: name, ...conditions(state), column: choice.value, limit: 100 };
-      const answer = await ask(`api/stores/${index}/values`, question);
+      const answer = await ask(`api/stores/${index}/values`, question, control.signal);
       const column = columns.find((column) => column.name === choice.value);
       summary.replaceChildren(...Object.entries(answer.summary).flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, cellText(value))]));
       const most = Math.max(1, ...answer.values.map((entry) => entry.count));
@@ -319,6 +324,7 @@ function showFacets(node, { index, name, state, columns, go }) {
         return element("li", {}, [button]);
       }));
     } catch (error) {
+      if (error.name === "AbortError") return;
       list.replaceChildren(element("li", { class: "wrong" }, error.message));
     }
   });

@@ -25,7 +25,11 @@ export async function askBlob(path, question) {
   if (question) headers["Content-Type"] = "application/json";
   const response = await fetch(path, { method: question ? "POST" : "GET", headers, body: question && JSON.stringify(question) });
   if (!response.ok) throw new Error((await response.json()).error);
-  return response.blob();
+  try {
+    return await response.blob();
+  } catch {
+    throw new Error("The answer has ended before it was complete: the server was stopped, or could not read a record. Nothing was kept.");
+  }
 }
 
 export function text(string) {

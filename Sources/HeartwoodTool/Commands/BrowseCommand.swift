@@ -27,9 +27,16 @@ struct BrowseCommand: ParsableCommand {
       others have saved the same records meanwhile, the page shows both values and asks which one to keep. A file that Core Data mirrors to \
       CloudKit is not changed: use heartwood edit --allow-mirrored.
 
+      With --to-model, the page shows what heartwood migrate --dry-run would: what becomes of each entity's records, what is lost, and what has \
+      to be resolved first. It migrates nothing.
+
+      A query ends when it takes longer than --time-limit, or when its page is closed. An export is made while it is sent, and is refused if it \
+      would have more records than --export-limit.
+
       EXAMPLE
         heartwood browse todo.csv
         heartwood browse todo.csv --write
+        heartwood browse todo.sqlite --to-model ToDo.xcdatamodeld
         heartwood browse notes.sqlite todo.heartwood --port 8080 --no-open
       """
   )
@@ -39,6 +46,12 @@ struct BrowseCommand: ParsableCommand {
 
   @Option(help: ModelLocator.help, completion: .file())
   var model: String?
+
+  @Option(
+    help: "Show what a migration to this model, or to the current version of a bundle, would do to the records.",
+    completion: .file()
+  )
+  var toModel: String?
 
   @Option(
     help: "The type of the stores, where the names and the contents of the files do not tell; see heartwood types."
@@ -51,11 +64,25 @@ struct BrowseCommand: ParsableCommand {
   @Option(help: "The port to serve at; 0 takes one that is free.")
   var port: UInt16 = 0
 
+  @Option(help: ArgumentHelp("How long a query of the page may take.", valueName: "seconds"))
+  var timeLimit = 30
+
+  @Option(help: ArgumentHelp("How many records an export of the page may have.", valueName: "records"))
+  var exportLimit = 10_000_000
+
   @Flag(name: .customLong("no-open"), help: "Only print the address.")
   var printsOnly = false
 
   func validate() throws {
     try TypeName.check(type, "--type")
+    guard timeLimit > 0 else { throw ValidationError("--time-limit is a number of seconds above 0.") }
+    guard exportLimit > 0 else { throw ValidationError("--export-limit is a number of records above 0.") }
+  }
+
+  private var limits: BrowserLimits {
+    var limits = BrowserLimits()
+    (limits.time, limits.exportedRecordCount) = (.seconds(timeLimit), exportLimit)
+    return limits
   }
 
   func run() throws {
@@ -63,7 +90,7 @@ struct BrowseCommand: ParsableCommand {
     let server = try LoopbackServer(port: port)
     let access = LocalAccess(port: server.port)
     let interrupt = InterruptSignal()
-    let browser = StoreBrowser(stores)
+    let browser = StoreBrowser(stores, limits: limits)
     server.run(bodyLimit: StoreBrowser.bodyLimit) { request in
       if let refusal = access.refusal(of: request) { return refusal }
       return await browser.respond(to: request)
@@ -80,7 +107,12 @@ struct BrowseCommand: ParsableCommand {
     let coordinator = context.persistentStoreCoordinator
     let title = PathParts.split(path).name
     guard write else {
-      return BrowsedStore(title, coordinator) { try source.openContext().context.persistentStoreCoordinator }
+      return BrowsedStore(
+        title,
+        coordinator,
+        reopen: { try source.openContext().context.persistentStoreCoordinator },
+        migration: try migration(of: path)
+      )
     }
     guard !located.isInferred else {
       throw ToolError(
@@ -93,7 +125,26 @@ struct BrowseCommand: ParsableCommand {
     let open: @Sendable () throws -> PersistentStoreCoordinator = {
       try source.openContext(options: options).context.persistentStoreCoordinator
     }
-    return BrowsedStore(title, try open(), allowsEditing: true, reopen: open)
+    return BrowsedStore(
+      title,
+      try open(),
+      allowsEditing: true,
+      reopen: open,
+      migration: try migration(of: path)
+    )
+  }
+
+  /// Returns what makes the migration of a store for a dry run; nil without --to-model.
+  private func migration(of path: String) throws -> (@Sendable () throws -> StoreMigration?)? {
+    guard let toModel else { return nil }
+    let arguments = ["--to-model", toModel, "--dry-run", "--quiet"]
+    let types = type.map { ["--from", $0] } ?? []
+    let models = model.map { ["--from-model", $0] } ?? []
+    // The model is read for each dry run, so that the page follows its changes.
+    return {
+      let command = try MigrateCommand.parse(arguments + types + models + ["--", path])
+      return try StoreMigrationRun(command, ProgressBar(phases: [], isShown: false)).migration()
+    }
   }
 
   /// A store that keeps a history of ours goes on with it.

@@ -101,20 +101,71 @@ struct LoopbackServer: Sendable {
     #endif
     switch read(connection, bodyLimit) {
     case .success(let request):
+      let task = Task { await send(await answer(request), to: connection) }
       Task {
-        let response = await answer(request)
-        queue.async { finish(connection, response) }
+        let watch = Task { try await cancel(task, whenClientHasLeft: connection) }
+        await task.value
+        watch.cancel()
+        _ = await watch.result
+        finish(connection)
       }
-    case .failure(let refusal): finish(connection, BrowserResponse(status: refusal.status, headers: [], body: Data()))
+    case .failure(let refusal):
+      _ = Self.send(Self.head(BrowserResponse(status: refusal.status, headers: [], body: Data())), to: connection)
+      finish(connection)
     }
   }
 
-  private func finish(_ connection: CInt, _ response: BrowserResponse) {
-    var head = "HTTP/1.1 \(response.status) \r\nContent-Length: \(response.body.count)\r\nConnection: close\r\n"
-    for field in response.headers { head += "\(field.name): \(field.value)\r\n" }
-    if Self.send(Data((head + "\r\n").utf8), to: connection) { _ = Self.send(response.body, to: connection) }
+  private static let timeBetweenLooks = Duration.milliseconds(100)
+
+  /// Cancels a task when the client of a connection has closed it, so that nothing is searched for nobody.
+  private func cancel(_ task: Task<Void, Never>, whenClientHasLeft connection: CInt) async throws {
+    while true {
+      try await Task.sleep(for: Self.timeBetweenLooks)
+      var byte: UInt8 = 0
+      if recv(connection, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) == 0 { return task.cancel() }
+    }
+  }
+
+  private func finish(_ connection: CInt) {
     close(connection)
     connections.signal()
+  }
+
+  /// Sends a response. If its rest cannot be made or taken, the connection ends before the last chunk, so that the client
+  /// does not take the content for complete.
+  private func send(_ response: BrowserResponse, to connection: CInt) async {
+    guard let rest = response.rest else {
+      _ = await sendWaiting(Self.head(response) + response.body, to: connection)
+      return
+    }
+    guard await sendWaiting(Self.head(response) + Self.chunk(response.body), to: connection) else { return }
+    do {
+      for try await piece in rest {
+        guard await sendWaiting(Self.chunk(piece), to: connection) else { return }
+      }
+    } catch {
+      return
+    }
+    _ = await sendWaiting(Data("0\r\n\r\n".utf8), to: connection)
+  }
+
+  private static func head(_ response: BrowserResponse) -> Data {
+    let length = response.rest == nil ? "Content-Length: \(response.body.count)" : "Transfer-Encoding: chunked"
+    var head = "HTTP/1.1 \(response.status) \r\n\(length)\r\nConnection: close\r\n"
+    for field in response.headers { head += "\(field.name): \(field.value)\r\n" }
+    return Data((head + "\r\n").utf8)
+  }
+
+  /// Returns a chunk; an empty one would end the content.
+  private static func chunk(_ data: Data) -> Data {
+    data.isEmpty ? data : Data("\(String(data.count, radix: 16))\r\n".utf8) + data + Data("\r\n".utf8)
+  }
+
+  /// Sends on a thread that may block.
+  private func sendWaiting(_ data: Data, to connection: CInt) async -> Bool {
+    await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: Self.send(data, to: connection)) }
+    }
   }
 
   private static func send(_ data: Data, to connection: CInt) -> Bool {

@@ -24,6 +24,14 @@ struct StoreMigrationRun {
 
   /// Returns nil if the store has that version already.
   func run() throws -> Result? {
+    guard let migration = try migration() else { return nil }
+    // If nothing has to be done, an existing backup does not matter.
+    if command.backup { try checkBackup() }
+    return Result(steps: migration.steps, report: try run(migration), lacksModel: try lacksModel())
+  }
+
+  /// Returns the migration without running it; nil if the store has that version already.
+  func migration() throws -> StoreMigration? {
     let source = POSIXFileSystem()
     if let path = place.path { progress.expect(byteCount: try source.storeStatus(atPath: path).size) }
     let locator = ModelLocator(registry: registry, fileSystem: source)
@@ -33,15 +41,11 @@ struct StoreMigrationRun {
       registry: registry,
       fileSystem: ObservedFileSystem(base: source, progress: progress)
     )
-    let migration = try coordinator.migration(
+    return try coordinator.migration(
       ofStoreAt: place.argumentURL,
       type: command.from.map { StoreType($0) },
       options: try options(newModel, locator)
     )
-    guard let migration else { return nil }
-    // If nothing has to be done, an existing backup does not matter.
-    if command.backup { try checkBackup() }
-    return Result(steps: migration.steps, report: try run(migration), lacksModel: try lacksModel())
   }
 
   /// Returns a model that the user gives, and prints its notes.

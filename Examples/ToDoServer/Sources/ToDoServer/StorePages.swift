@@ -43,11 +43,19 @@ struct StorePages {
     for field in answer.headers {
       if let name = HTTPField.Name(field.name) { headers.append(HTTPField(name: name, value: field.value)) }
     }
-    return Response(
-      status: .init(code: answer.status),
-      headers: headers,
-      body: ResponseBody(byteBuffer: ByteBuffer(data: answer.body))
-    )
+    return Response(status: .init(code: answer.status), headers: headers, body: Self.body(answer))
+  }
+}
+
+extension StorePages {
+  /// An export comes in pieces, which are made while it is sent.
+  private static func body(_ answer: BrowserResponse) -> ResponseBody {
+    guard let rest = answer.rest else { return ResponseBody(byteBuffer: ByteBuffer(data: answer.body)) }
+    return ResponseBody { writer in
+      try await writer.write(ByteBuffer(data: answer.body))
+      for try await piece in rest { try await writer.write(ByteBuffer(data: piece)) }
+      try await writer.finish(nil)
+    }
   }
 }
 

@@ -7,9 +7,9 @@ public import HeartwoodModel
 /// the records that it has read in tables, as it does with those of an ``AtomicStore``.
 ///
 /// A store can implement further methods for what it does better itself: finding and counting records, making groups,
-/// changing and deleting many records at once, listing what others have changed, keeping a snapshot, allowing reads during a save, and examining its
-/// file. Each of these methods is optional. If it is not implemented or returns nil, the framework does the work with
-/// the records in memory, and the result is the same.
+/// changing and deleting many records at once, listing what others have changed, keeping a snapshot, allowing reads
+/// during a save, and examining its file. Each of these methods is optional. If it is not implemented or returns nil,
+/// the framework does the work with the records in memory, and the result is the same.
 ///
 ///     final class FolderStore: IncrementalStore, StoreClass {
 ///       static let typeDescription = StoreTypeDescription(type: "Folder", …)

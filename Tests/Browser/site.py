@@ -7,10 +7,13 @@ have a word in the console. Pages of symbols are not opened, since docc makes th
 import functools
 import http.server
 import json
+import os
+import queue
 import shutil
 import sys
 import threading
 import time
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
@@ -20,6 +23,8 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
 
 START = "documentation/heartwood"
+# The number of pages that are opened at once.
+BROWSERS = min(4, os.cpu_count() or 1)
 # What a page shows once it is complete: its links and its images that are not there; and its anchors.
 SHOWN = """
 return {
@@ -75,47 +80,84 @@ def is_symbol(folder, page):
         return json.load(file)["kind"] == "symbol" and page != START
 
 
-def walk(folder, driver, address):
-    """Opens all pages, and returns their number and what is wrong with them."""
-    anchors, wanted, faults = {}, [], []
-    waiting, known = [START], {START}
-    while waiting:
-        page = waiting.pop(0)
-        shown = open_page(driver, address + page)
-        anchors[page] = set(shown["anchors"])
-        faults += [f"{page}: there is no image {image}" for image in shown["missing"]]
-        faults += [f"{page}: {entry['message']}" for entry in driver.get_log("browser")]
+class Walk:
+    """Opens all pages, several at once, and finds out what is wrong with them."""
+
+    def __init__(self, folder, address):
+        self.folder, self.address = folder, address
+        self.anchors, self.wanted, self.faults = {}, [], []
+        self.known = {START}
+        self.drivers = queue.SimpleQueue()
+
+    def run(self):
+        """Returns the number of pages and the faults."""
+        for _ in range(BROWSERS):
+            self.drivers.put(start_browser())
+        try:
+            with ThreadPoolExecutor(BROWSERS) as pool:
+                opening = {pool.submit(self.open, START)}
+                while opening:
+                    done, opening = wait(opening, return_when=FIRST_COMPLETED)
+                    for page in done:
+                        opening |= {pool.submit(self.open, target) for target in self.look(*page.result())}
+        finally:
+            while not self.drivers.empty():
+                self.drivers.get().quit()
+        # Not of symbols, which were not opened.
+        self.faults += [
+            f"{page}: {target} has no place {anchor}"
+            for page, target, anchor in self.wanted
+            if anchor not in self.anchors.get(target, {anchor})
+        ]
+        return len(self.anchors), self.faults
+
+    def open(self, page):
+        """Returns a page, what it shows, and the words in its console."""
+        driver = self.drivers.get()
+        try:
+            return page, open_page(driver, self.address + page), driver.get_log("browser")
+        finally:
+            self.drivers.put(driver)
+
+    def look(self, page, shown, console):
+        """Notes what is wrong with a page, and returns the pages that it is the first to lead to."""
+        self.anchors[page] = set(shown["anchors"])
+        self.faults += [f"{page}: there is no image {image}" for image in shown["missing"]]
+        self.faults += [f"{page}: {entry['message']}" for entry in console]
+        new = []
         for link in shown["links"]:
             path, anchor = urldefrag(link)
-            if not path.startswith(address):
+            if not path.startswith(self.address):
                 continue
-            target = unquote(path.removeprefix(address)).rstrip("/")
+            target = unquote(path.removeprefix(self.address)).rstrip("/")
             if anchor:
-                wanted.append((page, target, unquote(anchor)))
-            if target in known:
+                self.wanted.append((page, target, unquote(anchor)))
+            if target in self.known:
                 continue
-            known.add(target)
-            symbol = is_symbol(folder, target)
+            self.known.add(target)
+            symbol = is_symbol(self.folder, target)
             if symbol is None:
-                faults.append(f"{page}: there is no page {target}")
+                self.faults.append(f"{page}: there is no page {target}")
             elif not symbol:
-                waiting.append(target)
-    # Not of symbols, which were not opened.
-    faults += [f"{page}: {target} has no place {anchor}" for page, target, anchor in wanted if anchor not in anchors.get(target, {anchor})]
-    return len(anchors), faults
+                new.append(target)
+        return new
+
+
+def check_start(address):
+    """The address of the site itself leads to its first page."""
+    driver = start_browser()
+    try:
+        open_page(driver, address)
+        assert driver.current_url.rstrip("/") == address + START, f"the site begins with {driver.current_url}"
+    finally:
+        driver.quit()
 
 
 def main(folder):
     address = serve(folder)
-    driver = start_browser()
     began = time.monotonic()
-    try:
-        open_page(driver, address)
-        assert driver.current_url.rstrip("/") == address + START, f"the site begins with {driver.current_url}"
-        driver.get_log("browser")
-        count, faults = walk(Path(folder), driver, address)
-    finally:
-        driver.quit()
+    check_start(address)
+    count, faults = Walk(Path(folder), address).run()
     print(*faults, sep="\n")
     print(f"{count} pages, {time.monotonic() - began:.0f} s")
     return 1 if faults else 0

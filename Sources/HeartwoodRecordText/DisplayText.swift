@@ -21,6 +21,14 @@ package enum DisplayText {
     return safe
   }
 
+  /// Returns the text as an argument of a shell: in quotation marks if it contains more than letters, digits and the
+  /// signs of usual file names.
+  package static func argument(_ text: String) -> String {
+    let signs: Set<Character> = ["/", ".", "-", "_", "+", ",", ":", "@", "%"]
+    let isPlain = !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || signs.contains($0) }
+    return isPlain ? text : "'\(safe(text).replacing("'", with: "'\\''"))'"
+  }
+
   private static let ellipsis = "…"
 
   /// Returns the width of the text in cells of a terminal.

@@ -35,7 +35,15 @@ struct Failure {
   /// contain line breaks are replaced in its text.
   private var usageMessage: String {
     CommandLine.arguments.dropFirst().filter { $0.contains("\n") && $0.contains { !$0.isWhitespace } }
-      .reduce(HeartwoodCommand.fullMessage(for: error)) { $0.replacing($1, with: DisplayText.safe($1)) }
+      .reduce(advised(HeartwoodCommand.fullMessage(for: error))) { $0.replacing($1, with: DisplayText.safe($1)) }
+  }
+
+  /// Adds what to do if there is an argument too many. The parser does not expose that error either.
+  private func advised(_ message: String) -> String {
+    guard message.hasPrefix("Error: Unexpected argument"), let end = message.firstIndex(of: "\n") else {
+      return message
+    }
+    return message[..<end] + ". A name or a condition with spaces needs quotation marks around it." + message[end...]
   }
 
   /// Prints a help text or the version on standard output, and ends the process.

@@ -28,7 +28,11 @@ import Testing
   @Test func theWayToItIsSaid() throws {
     let outcome = try heartwood("dump", "bare/library.sqlite")
     #expect(outcome.status == 1)
-    #expect(outcome.errors.contains("heartwood recover-model"), "\(outcome.errors)")
+    let command = "heartwood recover-model bare/library.sqlite bare/library.xcdatamodeld"
+    #expect(outcome.errors.contains(command), "\(outcome.errors)")
+    // The model that the command writes is found beside the file.
+    #expect(try heartwood.shell(command).status == 0)
+    #expect(try heartwood("dump", "bare/library.sqlite").status == 0)
   }
 
   @Test(arguments: ["Library.json", "Library.xcdatamodel", "Library.xcdatamodeld"])

@@ -86,7 +86,12 @@ struct BinaryPropertyList: Sendable {
     guard (1...8).contains(offsetWidth), (1...8).contains(referenceWidth), objectCount > 0, root >= 0,
       root < objectCount, tableOffset > Self.headerLength, tableOffset <= trailer,
       objectCount <= (trailer - tableOffset) / offsetWidth
-    else { throw PropertyListFault(offset: trailer, reason: "The trailer does not fit the file.") }
+    else {
+      throw PropertyListFault(
+        offset: trailer,
+        reason: "The file was cut short or altered: the trailer at its end does not fit it."
+      )
+    }
   }
 
   /// Returns a big-endian number; -1 if it is greater than a file can contain.

@@ -189,7 +189,7 @@ extension StoreRegistry {
     if let first = named.first { return first }
     throw PersistenceError(
       .storeTypeUndetermined,
-      "Neither the name nor the content of the file tells the type of its store.",
+      "Neither the name nor the content of the file shows the type of its store.",
       recovery: .giveStoreType(extensions: documentTypes.flatMap(\.fileExtensions)),
       context: .init(path: path)
     )

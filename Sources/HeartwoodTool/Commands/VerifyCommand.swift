@@ -134,6 +134,7 @@ struct InfoCommand: ParsableCommand {
       return try report(withoutModel: error)
     }
     opened.model.tellNotes()
+    if let note = try opened.missingLogNote() { StandardError.write(StandardError.note(note)) }
     return try StoreReport(opened)
   }
 

@@ -52,7 +52,7 @@ extension Wording {
     return switch recovery.kind {
     case .replaceFile: "Choose another name, or replace it with --force."
     case .giveStoreType:
-      "Give the type (with --type, or the option of that file), or a name with one of the extensions \(list)."
+      "Give the type with \(typeOption), or a name with one of the extensions \(list)."
     case .chooseAnotherTypeOrNoFile: "Choose another type of store."
     case .chooseAnotherTypeOrFewerEntities:
       otherType(orPrinting: "the records of one entity with heartwood dump --entity NAME --format csv")
@@ -64,6 +64,15 @@ extension Wording {
     case .waitLonger: "Try again later."
     case .setOption, .raiseLimit: "An application that opens it can set the option \(list)."
     default: migrationRecovery(recovery.kind)
+    }
+  }
+
+  /// The option of the command with which the user gives the type of a store.
+  private var typeOption: String {
+    switch command {
+    case ConvertCommand.configuration.commandName, MigrateCommand.configuration.commandName: "--from"
+    case DiffCommand.configuration.commandName: "--type or --second-type"
+    default: "--type"
     }
   }
 

@@ -317,16 +317,22 @@ struct Destination {
   /// The name of the destination in errors and reports.
   var path: String { place.description }
 
+  /// The extensions of files that are no stores, and that `dump` can write.
+  private static let printedExtensions: Set = ["json", "jsonl", "ndjson"]
+
   /// Returns the type of the new store. It does not depend on an existing file.
   func type(in registry: StoreRegistry) throws(PersistenceError) -> StoreType {
     if let typeName { return try registry.format(for: StoreType(typeName)).typeDescription.type }
     if place.path == nil { return try registry.type(ofStoreAt: place) }
     if let type = registry.types(forFileName: path).first { return type }
     let extensions = registry.typeDescriptions.flatMap(\.fileExtensions).joined(separator: ", ")
+    let printing =
+      Self.printedExtensions.contains(PathParts.fileExtension(path))
+      ? " heartwood dump prints the records as JSON." : ""
     throw PersistenceError(
       .storeTypeUndetermined,
       "The name does not show the type of the store.",
-      recovery: "Give the type with --to, or a name with one of the extensions \(extensions).",
+      recovery: "Give the type with --to, or a name with one of the extensions \(extensions).\(printing)",
       context: .init(path: path)
     )
   }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Heartwood
 import HeartwoodModelFiles
 import HeartwoodFoundation
+import HeartwoodRecordText
 import HeartwoodStore
 
 /// A model, where it was found, and notes about it.
@@ -90,9 +91,18 @@ struct ModelLocator {
       where error.code == .modelMissing && (format as? any FileFormat)?.recoversModels == true
     {
       let advice = error.recovery.map { $0.text + " " } ?? ""
-      error.recovery = .custom(advice + "Or make one of its records with heartwood recover-model.")
+      error.recovery = .custom("\(advice)Or make one of its records: \(Self.recovering(place))")
       throw error
     }
+  }
+
+  /// Returns the command that makes a model of a store's records and writes it where it is found.
+  private static func recovering(_ place: StorePlace) -> String {
+    let path = place.description
+    let (folder, name) = PathParts.split(path)
+    let base = name.split(separator: ".").first.map(String.init) ?? name
+    let model = path.contains("/") ? PathParts.join(folder, base + bundleSuffix) : base + bundleSuffix
+    return "heartwood recover-model \(DisplayText.argument(path)) \(DisplayText.argument(model))"
   }
 
   /// Returns the model of a damaged store if the user gives none: the one in its file, if that part is sound, or one

@@ -24,16 +24,41 @@ extension FileSystem {
   /// Returns the status of a store's file. An empty file is refused, because it would be a new store without contents.
   func storeStatus(atPath path: String) throws(PersistenceError) -> FileStatus {
     guard let status = try status(atPath: path) else {
-      throw PersistenceError(.fileNotFound, "There is no such file.", context: .init(path: path))
+      throw PersistenceError(
+        .fileNotFound,
+        "There is no such file.",
+        recovery: closestName(to: path).map { "Did you mean \($0)?" },
+        context: .init(path: path)
+      )
     }
     guard status.isRegularFile else {
-      throw PersistenceError(.fileReadFailed, "It is not a file.", context: .init(path: path))
+      let isModel = Self.modelExtensions.contains(PathParts.fileExtension(path))
+      throw PersistenceError(
+        .fileReadFailed,
+        isModel ? "It is a model, and not a store." : "It is not a file.",
+        recovery: isModel ? "Give a store; heartwood model show prints a model." : nil,
+        context: .init(path: path)
+      )
     }
     guard status.size > 0 else {
       throw PersistenceError(.fileMalformed, "The file is empty; there is no store in it.", context: .init(path: path))
     }
     try StoreInput(try openFile(atPath: path)).checkIsPlain()
     return status
+  }
+
+  /// The extensions of folders that are models.
+  private static var modelExtensions: Set<String> { ["xcdatamodeld", "xcdatamodel", "momd"] }
+
+  /// Returns the path of the file in the same folder whose name is closest to that of `path`, if it may be a typing
+  /// mistake.
+  private func closestName(to path: String) -> String? {
+    let (folder, name) = PathParts.split(path)
+    // try?: if the folder cannot be read either, there is no name to suggest.
+    let entries = (try? entries(ofFolderAtPath: folder)) ?? []
+    let names = entries.filter { $0.kind == .file }.map(\.name)
+    guard let closest = NameSuggestion.closest(to: name, among: names) else { return nil }
+    return path.contains("/") ? PathParts.join(folder, closest) : closest
   }
 
   /// Returns the size of a store in bytes: its file, its write-ahead log and its support folder. What cannot be read

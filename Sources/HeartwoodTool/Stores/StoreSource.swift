@@ -1,5 +1,6 @@
 import Heartwood
 import HeartwoodFoundation
+import HeartwoodSQLite
 import HeartwoodStore
 import Synchronization
 
@@ -230,6 +231,25 @@ struct OpenStore {
 
   /// Counts the rows whose entity the file does not list. O(rows).
   func strayCount() throws -> Int { try storeManager.recordCounts(.reading(place, store.type)).strayCount }
+
+  /// Returns a note for an SQLite file without records that may have been copied without its write-ahead log, in which
+  /// Apple's systems keep the newest records.
+  func missingLogNote() throws -> String? {
+    let fileSystem = POSIXFileSystem()
+    guard let path = place.path, store.type == SQLiteStore.typeDescription.type,
+      (try fileSystem.status(atPath: path + Self.logSuffix)?.size ?? 0) == 0,
+      try store.entities.allSatisfy({ try $0.isAbstract || store.engine.count(of: $0) == 0 }),
+      try StoreInput(try fileSystem.openFile(atPath: path)).bytes(from: Self.formatOffset, count: 2) == Self.logFormat
+    else { return nil }
+    return
+      "\(path): There are no records in this file. It may have been copied without \(path)\(Self.logSuffix), which has the "
+      + "newest ones: copy both, or close the application first."
+  }
+
+  private static let logSuffix = "-wal"
+  /// The offset of the two bytes of an SQLite file that show whether it is used with a write-ahead log.
+  private static let formatOffset = 18
+  private static let logFormat: [UInt8] = [2, 2]
 
   private var storeManager: StoreManager {
     StoreManager(model: model.model, registry: registry, fileSystem: POSIXFileSystem())

@@ -45,7 +45,7 @@ import Testing
     ("日本 CONTAIN '語'", "There is no operator called CONTAIN. Did you mean CONTAINS?", 5, 7),
     ("'日本語' = = 1", "Expected here: ", 11, 1), ("'\u{1B}[31m' = = 1", "Expected here: ", 10, 1),
     ("a CONTAIN 'b'", "There is no operator called CONTAIN. Did you mean CONTAINS?", 2, 7),
-    ("a IS NULL", "There is no operator called IS. Did you mean IN?", 2, 2),
+    ("a IS NULL", "There is no operator called IS. Compare with == nil or != nil.", 2, 2),
     ("a NOT LIKE 'b'", "NOT stands before a whole condition: ", 2, 3),
   ])
   func theCaretIsUnderWhatATerminalShows(_ format: String, _ message: String, _ indent: Int, _ length: Int) throws {

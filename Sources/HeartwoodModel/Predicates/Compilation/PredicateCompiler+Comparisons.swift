@@ -1,7 +1,7 @@
 extension PredicateCompiler {
   mutating func compile(_ comparison: FetchComparison) throws(Fault) -> CompiledComparison {
     let left = try compile(0, comparison.left)
-    let right = try compile(1, comparison.right)
+    let right = try compileOther(comparison.right)
     let whole = coerced(left, to: right.kind)
     let tested = (plan: whole.plan, kind: try testedKind(whole.kind, comparison))
     let other = coerced(right, to: tested.kind)
@@ -14,6 +14,21 @@ extension PredicateCompiler {
       options: comparison.options,
       pattern: try pattern(comparison, other.plan)
     )
+  }
+
+  /// Compiles the right side. A single name that is no key may be text without quotation marks.
+  private mutating func compileOther(_ expression: FetchExpression) throws(Fault) -> Compiled {
+    do throws(Fault) {
+      return try compile(1, expression)
+    } catch {
+      guard error.kind == .unknownKey, case .keyPath(_, let keys) = expression, keys.count == 1 else { throw error }
+      throw Fault(
+        kind: error.kind,
+        message: error.message + " Text is written in quotation marks.",
+        recovery: error.recovery,
+        path: error.path
+      )
+    }
   }
 
   /// Returns the kind of the compared values: with a modifier, that of the elements of the left side.
@@ -110,12 +125,15 @@ extension PredicateCompiler {
     return fault(.typeMismatch, "\(names) Compare values of one kind, or \(advice)", at: 2)
   }
 
-  /// Returns how to write the value for which a string was given.
+  /// Returns how to write the value for which a string was given, or a number: 2016-01-31 without quotation marks is a
+  /// difference of numbers.
   private static func advice(_ left: ExpressionKind, _ right: ExpressionKind) -> String? {
-    guard left.isString || right.isString else { return nil }
-    switch left.isString ? right : left {
-    case .date: return "write the date as CAST(\"2016-09-17T18:15:00Z\", \"Date\")."
-    case .uuid: return "write the UUID as text: E899556C-BE1A-42A3-A634-F8411915C05F."
+    switch (left, right) {
+    case (.date, let other) where other.isString || other == .number,
+      (let other, .date) where other.isString || other == .number:
+      return "write the date as CAST(\"2016-09-17T18:15:00Z\", \"Date\")."
+    case (.uuid, let other) where other.isString, (let other, .uuid) where other.isString:
+      return "write the UUID as text: E899556C-BE1A-42A3-A634-F8411915C05F."
     default: return nil
     }
   }

@@ -312,7 +312,11 @@ extension PredicateParser {
     }
     guard token.keyword == nil else { return nil }
     let names = FetchComparison.Comparator.allCases.map(\.rawValue).filter { $0.first?.isLetter ?? false }
-    let advice = NameSuggestion.closest(to: word.uppercased(), among: names).map { "Did you mean \($0)?" }
+    let isTest = word.uppercased() == "IS"
+    let advice =
+      isTest
+      ? "Compare with == nil or != nil."
+      : NameSuggestion.closest(to: word.uppercased(), among: names).map { "Did you mean \($0)?" }
     let known = "There are \(names.joined(separator: ", ")), and signs such as == and <."
     return error(.syntax, "There is no operator called \(word). \(advice ?? known)", at: token.place)
   }

@@ -38,7 +38,12 @@ public struct POSIXFileSystem: FileSystem {
   private func resolvingMissingFile(_ path: String, linksLeft: Int) throws(PersistenceError) -> String {
     let (directory, name) = PathParts.split(path)
     guard let resolvedDirectory = realpath(directory, nil) else {
-      throw .system(.fileNotFound, "Its folder cannot be found", path: path)
+      throw .system(
+        .fileNotFound,
+        "Its folder cannot be found",
+        recovery: "Create it, or choose another name.",
+        path: path
+      )
     }
     defer { free(resolvedDirectory) }
     let resolved = PathParts.join(String(cString: resolvedDirectory), name)
@@ -368,11 +373,17 @@ extension POSIXFileSystem {
 
 extension PersistenceError {
   /// Returns the error of a system call that has failed and has left its reason in `errno`.
-  static func system(_ code: Code, _ message: String, path: String) -> PersistenceError {
+  static func system(
+    _ code: Code,
+    _ message: String,
+    recovery: Recovery? = nil,
+    path: String
+  ) -> PersistenceError {
     let number = errno
     return PersistenceError(
       code,
       "\(message): \(String(cString: strerror(number))).",
+      recovery: recovery,
       context: Context(path: path, systemError: number)
     )
   }

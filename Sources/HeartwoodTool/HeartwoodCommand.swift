@@ -34,7 +34,8 @@ struct HeartwoodCommand: ParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      ConvertCommand.self, MigrateCommand.self, InfoCommand.self, DumpCommand.self, FetchCommand.self, EditCommand.self,
+      ConvertCommand.self, ImportCommand.self, MigrateCommand.self, InfoCommand.self, DumpCommand.self,
+      FetchCommand.self, EditCommand.self,
       DiffCommand.self, HistoryCommand.self, BrowseCommand.self,
       TypesCommand.self, ModelCommand.self, RecoverModelCommand.self, GenerateCommand.self, VerifyCommand.self,
     ]

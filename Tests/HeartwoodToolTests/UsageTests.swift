@@ -104,7 +104,8 @@ import Testing
   }
 
   private static let commands = [
-    "convert", "migrate", "info", "dump", "fetch", "edit", "diff", "types", "history", "verify", "model", "generate",
+    "convert", "import", "migrate", "info", "dump", "fetch", "edit", "diff", "types", "history", "verify", "model",
+    "generate",
     "recover-model",
   ]
   private static let modelCommands = ["show", "check", "diff", "hash", "convert"].map { "model \($0)" }

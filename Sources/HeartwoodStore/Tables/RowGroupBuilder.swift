@@ -169,8 +169,17 @@ package final class TableBuilder {
   var rowCount: Int { groups.reduce(builder.rowCount) { $0 + $1.rowCount } }
 
   func append(_ draft: NodeDraft, version: UInt64 = 1) throws(PersistenceError) {
+    try append(draft.reference, version: version, values: draft.values)
+  }
+
+  /// Appends a record: its values are indexed by property ordinal and fit their types.
+  package func append(
+    _ reference: ReferenceID,
+    version: UInt64 = 1,
+    values: [PropertyValue]
+  ) throws(PersistenceError) {
     if builder.isFull { try seal() }
-    builder.append(draft.reference, version: version, values: draft.values)
+    builder.append(reference, version: version, values: values)
   }
 
   /// Appends the records of `group` that have not been deleted, one after the other.

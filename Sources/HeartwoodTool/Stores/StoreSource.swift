@@ -197,6 +197,7 @@ struct StoreSource {
     _ format: any StoreFormat,
     substitute: LocatedModel?
   ) throws -> LocatedModel {
+    if type == .csv, let path = place.path { try checkIsNoTable(path) }
     let locator = ModelLocator(registry: registry, fileSystem: fileSystem)
     if let modelPath { return try locator.model(at: modelPath) }
     do {
@@ -207,6 +208,26 @@ struct StoreSource {
     }
   }
 }
+
+// MARK: Tables
+
+extension StoreSource {
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+  /// Refuses a CSV file of a spreadsheet, which has no line with an identifier.
+  private func checkIsNoTable(_ path: String) throws {
+    let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    let prefix = try file.bytes(from: 0, count: Self.byteOrderMark.count + 1)
+    let first = prefix.starts(with: Self.byteOrderMark) ? prefix.last : prefix.first
+    guard first != UInt8(ascii: "#") else { return }
+    throw ToolError(
+      at: "\(path):1",
+      "This CSV file is not a store: the first line of a store is # and a UUID. If a spreadsheet or another program has written it, make a store of it with heartwood import."
+    )
+  }
+}
+
+// MARK: OpenStore
 
 /// An open store, with information about its file.
 struct OpenStore {

@@ -22,7 +22,10 @@ public actor BackgroundContext {
   /// The executor of the actor, which it shares with no other actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Creates a background context over the stores of a coordinator.
+  /// Creates a background context over the stores of a coordinator: its saves write to the stores.
+  ///
+  /// It does no I/O. A context with work to do uses one thread, so make as many contexts as there are things to do at
+  /// the same time, and not one for each object.
   public init(_ persistentStoreCoordinator: PersistentStoreCoordinator) {
     self.init(ManagedObjectContext(persistentStoreCoordinator))
   }

@@ -25,7 +25,10 @@ public final class ManagedObjectContext {
   /// The author of the changes, which the persistent history records. Parts of an application that save to the same
   /// stores can identify their own saves by it.
   public var transactionAuthor: String?
-  /// The policy that resolves conflicts of a save. By default, ``save()`` throws if there are any.
+  /// The policy that resolves conflicts of a save: differences to what others have saved since the context read the
+  /// records, and values that must be unique. By default, ``save()`` throws if there are any.
+  ///
+  ///     context.mergePolicy = .mergeByPropertyObjectTrump
   public var mergePolicy = MergePolicy.error
 
   /// Values that the application wants to keep with the context. The context does not use them.
@@ -85,16 +88,16 @@ extension ManagedObjectContext: Sendable {}
 // MARK: Objects and changes
 
 extension ManagedObjectContext {
-  /// The objects that the next save will insert, in the order of their insertion.
+  /// The objects that the next save will insert, in the order of their insertion. O(objects).
   public var insertedObjects: [ManagedObject] { pending.inserted.objects }
 
-  /// The objects whose changes the next save will write.
+  /// The objects whose changes the next save will write, without those that it will insert or delete. O(objects).
   public var updatedObjects: [ManagedObject] { pending.updated.objects }
 
-  /// The objects that the next save will delete.
+  /// The objects that the next save will delete. O(objects).
   public var deletedObjects: [ManagedObject] { pending.deleted.objects }
 
-  /// All objects that are referenced outside the context, or that have changes.
+  /// All objects that are referenced outside the context, or that have changes. No record is read. O(objects).
   public var registeredObjects: [ManagedObject] {
     bindings.all.flatMap(\.registeredObjects) + pending.inserted.objects
   }

@@ -11,10 +11,11 @@ public final class ViewContext {
   /// The coordinator of the stores that the context, or its topmost parent, reads from and saves to.
   public nonisolated let persistentStoreCoordinator: PersistentStoreCoordinator
   nonisolated let stagingArea: StagingArea
-  /// The context, for use on the main actor.
+  /// The context, for use on the main actor. Fetches and ``ManagedObjectContext/save()`` block the main actor while
+  /// they read and write.
   public let context: ManagedObjectContext
 
-  /// Creates a view context over the stores of a coordinator.
+  /// Creates a view context over the stores of a coordinator: its saves write to the stores. It does no I/O.
   public convenience init(_ persistentStoreCoordinator: PersistentStoreCoordinator) {
     self.init(ManagedObjectContext(persistentStoreCoordinator))
   }

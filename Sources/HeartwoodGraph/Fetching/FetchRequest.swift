@@ -10,12 +10,13 @@ public import HeartwoodStore
 public struct FetchRequest<Object: ManagedObject>: Sendable {
   /// The name of the entity whose objects are fetched.
   public var entityName: String
-  /// The condition that the objects must meet; nil stands for all objects.
+  /// The condition that the objects must meet; nil stands for all objects. If it does not fit the entity, the fetch
+  /// throws a `FetchPredicateError`.
   public var predicate: FetchPredicate?
   /// The sort order: by the first descriptor, then by the second for objects that are equal in the first, and so on. If
   /// it is empty, the objects are in the stores' order, new objects last.
   public var sortDescriptors: [FetchSortDescriptor]
-  /// The number of objects at the beginning that are skipped.
+  /// The number of objects at the beginning of the result that are skipped, before ``fetchLimit`` is applied.
   public var fetchOffset: Int
   /// The greatest number of objects to return; nil stands for any number.
   public var fetchLimit: Int?
@@ -28,7 +29,8 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
   /// was converted, its successor is used. If a store is no longer open, the fetch throws
   /// ``PersistenceError/Code/storeNotOpen``.
   public var affectedStores: [PersistentStore]?
-  /// Whether the values of the objects are read on demand. If not, the fetch reads them.
+  /// Whether the values of the objects are read on demand. If not, the fetch reads them, which is faster if all are
+  /// used and the store reads records as they are needed.
   public var returnsObjectsAsFaults = true
   /// Whether objects that were read before take the newest values of their records, with their own changes on top.
   public var refreshesRefetchedObjects = false
@@ -44,7 +46,7 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
   /// The condition for groups that `fetchRows` returns: on the properties to group by and on aggregates, with `$name`
   /// for a column.
   public var havingPredicate: FetchPredicate?
-  /// Whether `fetchRows` returns equal rows only once.
+  /// Whether `fetchRows` returns equal rows only once. Offset and limit then count the different rows.
   public var returnsDistinctResults = false
 
   /// Creates a request for objects of the entity of the class `Object`. Without arguments, it is for all objects of the

@@ -46,7 +46,17 @@ extension ManagedObjectContext {
     )
   }
 
-  /// Returns the ids of the objects that ``fetch(_:)-(FetchRequest<Object>)`` would return. No object is created.
+  /// Returns the ids of the objects that ``fetch(_:)-(FetchRequest<Object>)`` would return, in the same order.
+  ///
+  /// No object is created, so this is the way to find objects for another isolation: ids are Sendable.
+  ///
+  ///     let ids = try context.fetchObjectIDs(FetchRequest<ToDo>(where: ToDo.doneKey == true))
+  ///     try await background.perform { context in
+  ///       for id in ids { context.delete(try context.existingObject(with: id)) }
+  ///       try context.save()
+  ///     }
+  ///
+  /// - Throws: the same errors as that fetch.
   public func fetchObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
     let log = persistentStoreCoordinator.log(.fetched)
     let ids = try FetchPass(request, in: self).matches().map(\.objectID)
@@ -54,7 +64,12 @@ extension ManagedObjectContext {
     return ids
   }
 
-  /// Returns the number of objects that ``fetch(_:)-(FetchRequest<Object>)`` would return. No object is created.
+  /// Returns the number of objects that ``fetch(_:)-(FetchRequest<Object>)`` would return.
+  ///
+  /// No object is created, and no value is read that the condition does not need. Without a condition, the stores count
+  /// their records.
+  ///
+  /// - Throws: the same errors as that fetch.
   public func count<Object>(for request: FetchRequest<Object>) throws -> Int {
     let log = persistentStoreCoordinator.log(.counted)
     let count = try FetchPass(request, in: self).count()

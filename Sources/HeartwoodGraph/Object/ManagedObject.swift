@@ -93,7 +93,15 @@ open class ManagedObject {
 
   // MARK: Life cycle
 
-  /// Called once when the object has been inserted, before anything else changes it. Set initial values here.
+  /// Called once when the object has been inserted, before anything else changes it. Set initial values here that the
+  /// model's default values cannot express:
+  ///
+  ///     override func awakeFromInsert() {
+  ///       super.awakeFromInsert()
+  ///       creationDate = Date()
+  ///     }
+  ///
+  /// It is called in the context in which the object is made, and not again in the parents of that context.
   open func awakeFromInsert() {}
 
   /// Called when the object has taken its values from the store, before they are read. Set transient values here.
@@ -124,7 +132,7 @@ open class ManagedObject {
   /// belong to the next save.
   open func didSave() {}
 
-  /// Called when a refresh is about to make the object a fault. Its values are still there.
+  /// Called when a refresh is about to make the object a fault. Its values can still be read.
   open func willTurnIntoFault() {}
 
   /// Called when a refresh has made the object a fault. Release values that were derived from the object's values here.
@@ -143,10 +151,12 @@ open class ManagedObject {
   /// Do not change anything here; use ``willSave()`` for that.
   open func validateForInsert() throws {}
 
-  /// Called before a save writes changes of the object; see ``validateForInsert()``.
+  /// Called before a save writes changes of the object. It is not called for objects that the save inserts or deletes.
+  /// See ``validateForInsert()`` for how to reject the object.
   open func validateForUpdate() throws {}
 
-  /// Called before a save deletes the object; see ``validateForInsert()``.
+  /// Called before a save deletes the object, for example to keep objects that are still in use. See
+  /// ``validateForInsert()`` for how to reject the deletion.
   open func validateForDelete() throws {}
 }
 
@@ -217,7 +227,7 @@ extension ManagedObject {
     }
   }
 
-  /// The entity of the object.
+  /// The entity of the object, which may be a subentity of the one that was fetched. O(1).
   public final var entity: EntityDescription { binding.entity }
 
   /// The context of the object; nil if it was deallocated or reset, or has rolled the object back before its first
@@ -229,7 +239,7 @@ extension ManagedObject {
   /// Whether the next save will insert the object.
   public final var isInserted: Bool { state.contains(.inserted) }
 
-  /// Whether the next save will write changes of the object.
+  /// Whether the next save will write changes of the object. It is false for an object that the save will insert.
   public final var isUpdated: Bool { state.contains(.updated) }
 
   /// Whether the next save will delete the object, a save has deleted it, or its record turned out to be gone from the

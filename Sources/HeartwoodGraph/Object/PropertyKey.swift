@@ -52,27 +52,50 @@ public class PropertyKey: @unchecked Sendable {
 public final class AttributeKey<Value: AttributeValue>: PropertyKey, @unchecked Sendable {
   // `@unchecked Sendable`: it adds nothing to its superclass.
 
-  /// Creates a key; keep it in a `static let`.
+  /// Creates a key for the attribute called `name`. Keep it in a `static let`: a key caches the attribute's position.
+  ///
+  /// The name and the type are checked when the key is first used with an entity. If they do not fit the entity, the
+  /// process stops with a message that names the key.
   public init(_ name: String) {
     super.init(name: name)
   }
 }
 
 /// The name of a to-one relationship and the class of its destination.
+///
+///     static let listKey = ToOneKey<List>("list")
+///
+///     var list: List? {
+///       get { self[Self.listKey] }
+///       set { self[Self.listKey] = newValue }
+///     }
+///
+/// Setting the relationship also changes its inverse.
 public final class ToOneKey<Destination: ManagedObject>: PropertyKey, @unchecked Sendable {
   // `@unchecked Sendable`: it adds nothing to its superclass.
 
-  /// Creates a key; keep it in a `static let`.
+  /// Creates a key for the relationship called `name`. Keep it in a `static let`: a key caches the relationship's
+  /// position.
   public init(_ name: String) {
     super.init(name: name)
   }
 }
 
 /// The name of a to-many relationship and the class of its destinations.
+///
+///     static let itemsKey = ToManyKey<Item>("items")
+///
+///     var items: RelatedSet<Item> {
+///       get { self[set: Self.itemsKey] }
+///       set { self[set: Self.itemsKey] = newValue }
+///     }
+///
+/// If the model says that the relationship is ordered, use `self[list: Self.itemsKey]`, which is a ``RelatedList``.
 public final class ToManyKey<Destination: ManagedObject>: PropertyKey, @unchecked Sendable {
   // `@unchecked Sendable`: it adds nothing to its superclass.
 
-  /// Creates a key; keep it in a `static let`.
+  /// Creates a key for the relationship called `name`. Keep it in a `static let`: a key caches the relationship's
+  /// position.
   public init(_ name: String) {
     super.init(name: name)
   }

@@ -17,7 +17,8 @@ public final class StoreRegistry: Sendable {
   private let formats: Mutex<[any StoreFormat]>
   private let declared = Mutex<[DocumentType]>([])
 
-  /// Creates a registry without any store types.
+  /// Creates a registry without any store types. A coordinator that uses it opens only the types that are registered
+  /// later; `StoreRegistry.default` has those that ship.
   public init() {
     formats = Mutex([])
   }

@@ -226,7 +226,7 @@ def metadata_text(area, start):
     """The copy of the metadata that counts, of a file of version 3."""
     size = (len(area) - 64) // 2
     fits = size >= 64 and size % 64 == 0 and len(area) == 64 + 2 * size and not any(area[1:64])
-    expect(fits and area[0] in (0, 0xFF), "the place of the metadata is not as it was written", start)
+    expect(fits and area[0] in (0, 0xFF), "the place of the metadata was changed", start)
     copies = [metadata_copy(area[64 + place * size:64 + place * size + size]) for place in (0, 1)]
     holding = [copy for copy in copies if copy is not None]
     expect(holding and (area[0] or copies[0] == copies[1]), "the checksum of the metadata does not hold", start)
@@ -281,7 +281,7 @@ def read_history_entry(cursor):
     offset = cursor.offset
     purged, page_count = cursor.take("<qI")
     counts = [cursor.take("<I") for _ in range(page_count)]
-    expect(purged >= 0 and all(counts) and purged + sum(counts) < 1 << 63, "the history is described wrongly", offset)
+    expect(purged >= 0 and all(counts) and purged + sum(counts) < 1 << 63, "the history is described incorrectly", offset)
     return History(purged, counts)
 
 
@@ -291,7 +291,7 @@ def read_table(cursor, table_count):
     row_count, column_count, group_count = cursor.take("<QII")
     for _ in range(column_count):
         kind = cursor.take("<B")
-        expect(kind in TYPES, "a column is of no known type", cursor.offset - 1)
+        expect(kind in TYPES, "a column is of an unknown type", cursor.offset - 1)
         table.columns.append(Column(kind, cursor.name()))
     expect(len({column.name for column in table.columns}) == column_count, "two columns have the same name", offset)
     expect(group_count <= 65536, "there are too many groups", offset)
@@ -304,7 +304,7 @@ def read_table(cursor, table_count):
 def read_group(cursor, table, table_count):
     offset = cursor.offset
     rows, flags, layout, zeros = cursor.take("<IBBH")
-    expect(1 <= rows <= 65536 and flags <= 1 and layout <= 3 and zeros == 0, "a group is described wrongly", offset)
+    expect(1 <= rows <= 65536 and flags <= 1 and layout <= 3 and zeros == 0, "a group is described incorrectly", offset)
     return rows, flags, layout, [read_entry(cursor, column, rows, table_count) for column in table.columns]
 
 
@@ -320,7 +320,7 @@ def read_entry(cursor, column, rows, table_count):
         fits = fits and not column_flags & 1 and entity < table_count
     else:
         fits = fits and column_flags <= 1 and entry[1:] == (0, 0, 0, 0)
-    expect(fits, "a column is described wrongly", offset)
+    expect(fits, "a column is described incorrectly", offset)
     return entry
 
 
@@ -352,7 +352,7 @@ class Sections:
     def bits(self, count):
         raw, offset = self.take((count + 7) // 8)
         number = int.from_bytes(raw, "little")
-        expect(number >> count == 0, "bits behind the last row are set", offset + len(raw) - 1)
+        expect(number >> count == 0, "bits after the last row are set", offset + len(raw) - 1)
         return [bool(number >> row & 1) for row in range(count)]
 
     def offsets(self, count):
@@ -406,16 +406,16 @@ def mixed_name(raw, offset):
         return struct.unpack("<q", name)[0]
     if kind == b"\1" and len(name) == 16:
         return uuid.UUID(bytes=name)
-    expect(kind == b"\2", "a reference is of no known kind", offset)
+    expect(kind == b"\2", "a reference is of an unknown kind", offset)
     return text(name, offset + 1)
 
 
 def read_decimal(raw, offset):
     low, high, exponent, negative, special = struct.unpack("<QQhBB", raw)
     significand = low | high << 64
-    expect(negative <= 1 and special <= 1 and -128 <= exponent <= 127, "bytes are no decimal number", offset)
+    expect(negative <= 1 and special <= 1 and -128 <= exponent <= 127, "bytes are not a decimal number", offset)
     if special:
-        expect(raw == bytes(19) + b"\1", "bytes are no decimal number", offset)
+        expect(raw == bytes(19) + b"\1", "bytes are not a decimal number", offset)
         return "nan"
     expect(significand or not negative, "zero is negative", offset)
     return decimal_text(-significand if negative else significand, exponent)
@@ -463,7 +463,7 @@ def read_relationship(sections, column, entry, rows, valid, destinations):
     entities = sections.numbers("<I", count) if flags & 2 else [entity] * count
     expect(
         all(entity in destinations for entity, is_used in zip(entities, used) if is_used),
-        "a reference leads to an entity that the relationship does not lead to", place,
+        "a reference is to an entity that is not a destination of the relationship", place,
     )
     names = read_references(sections, layout, count, used)
     texts = [None if name is None else reference_text(name) for name in names]
@@ -650,7 +650,7 @@ def read_run(cursor):
 def read_history_reference(cursor, layout):
     if layout == MIXED:
         layout = cursor.take("<B")
-        expect(layout < MIXED, "a reference is of no known kind", cursor.offset - 1)
+        expect(layout < MIXED, "a reference is of an unknown kind", cursor.offset - 1)
     if layout == INTEGERS:
         return cursor.take("<q")
     return uuid.UUID(bytes=cursor.take("<16s")) if layout == UUIDS else cursor.text()
@@ -672,7 +672,7 @@ def read_history_value(cursor):
         flag = cursor.take("<B")
         expect(flag <= 1, "a byte is neither true nor false", offset)
         return flag == 1
-    expect(kind in (INTEGER64, DOUBLE, FLOAT, DATE), "a value is of no known type", offset - 1)
+    expect(kind in (INTEGER64, DOUBLE, FLOAT, DATE), "a value is of an unknown type", offset - 1)
     value = cursor.take(ATTRIBUTES[kind])
     if kind == DATE:
         return date_text(value)
@@ -762,11 +762,11 @@ def read_save(body, offset, tables, model, number):
     """Changes the rows of the tables as a save did, and returns its transaction, if it has one."""
     cursor = Cursor(body, offset, "a save")
     run_count, has_transaction, size, zeros = cursor.take("<4I")
-    expect(has_transaction <= 1 and zeros == 0 and (has_transaction or not size), "a save is described wrongly", offset)
+    expect(has_transaction <= 1 and zeros == 0 and (has_transaction or not size), "a save is described incorrectly", offset)
     runs = [(cursor.offset, cursor.take("<IBBHIII")) for _ in range(run_count)]
     for place, (table, kind, layout, zeros, rows, columns, length) in runs:
         fits = table < len(tables) and kind <= DELETE and layout <= MIXED and zeros == 0 and 1 <= rows <= 65536
-        expect(fits and length <= cursor.rest, "a save is described wrongly", place)
+        expect(fits and length <= cursor.rest, "a save is described incorrectly", place)
         part = Cursor(body[cursor.place:cursor.place + length], cursor.offset, "a save")
         cursor.place += length
         read_save_run(part, tables, tables[table], kind, layout, rows, columns, model)
@@ -778,7 +778,7 @@ def read_save(body, offset, tables, model, number):
 def read_save_run(cursor, tables, table, kind, layout, count, columns, model):
     place = cursor.offset
     wanted = {INSERT: len(table.columns), DELETE: 0}.get(kind, columns)
-    expect(columns == wanted <= len(table.columns), "a save is described wrongly", place)
+    expect(columns == wanted <= len(table.columns), "a save is described incorrectly", place)
     if kind == INSERT:
         references = read_references(Parts(cursor), layout, count, [True] * count)
         check_versions([cursor.take("<Q") for _ in range(count)], place)
@@ -798,7 +798,7 @@ def read_save_run(cursor, tables, table, kind, layout, count, columns, model):
     check_versions([cursor.take("<Q") for _ in range(count)], place)
     for _ in range(columns):
         number, size = cursor.take("<II")
-        expect(number < len(table.columns) and 1 <= size <= count, "a save is described wrongly", place)
+        expect(number < len(table.columns) and 1 <= size <= count, "a save is described incorrectly", place)
         places = [cursor.take("<I") for _ in range(size)] if size < count else list(range(count))
         fits = places == sorted(set(places)) and places[-1] < count
         expect(fits, "the rows of a save are not in order", place)

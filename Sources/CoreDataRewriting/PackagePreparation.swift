@@ -45,7 +45,7 @@ package struct PackagePreparation {
   }
 
   private func write(_ text: String, to file: URL) throws {
-    // try?: a file that cannot be read is written anew.
+    // try?: a file that cannot be read is written again.
     if (try? String(contentsOf: file, encoding: .utf8)) == text { return }
     try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     try text.write(to: file, atomically: true, encoding: .utf8)

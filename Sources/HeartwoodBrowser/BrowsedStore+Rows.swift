@@ -255,7 +255,7 @@ struct FoundRecordsCache {
     var ids: [ManagedObjectID]?
   }
 
-  /// Places up to here are found anew each time, which takes little.
+  /// Places up to here are found again each time, which takes little.
   private static let nearLimit = 1000
   /// With more records than this, each part is found by itself.
   private static let idLimit = 2_000_000

@@ -88,7 +88,7 @@ extension BrowserResponse {
   public struct Rest: AsyncSequence, Sendable {
     private let piece: @Sendable (_ number: Int) throws -> Data?
 
-    /// - Parameter piece: returns a piece of the content; nil behind the last one.
+    /// - Parameter piece: returns a piece of the content; nil after the last one.
     init(_ piece: @escaping @Sendable (_ number: Int) throws -> Data?) {
       self.piece = piece
     }

@@ -5,7 +5,7 @@ import HeartwoodStore
 
 /// Makes the unsaved changes of a context once more on a newer version of its stores.
 ///
-/// A file that is loaded as a whole cannot be saved after another process has replaced it. So the file is opened anew,
+/// A file that is loaded as a whole cannot be saved after another process has replaced it. So the file is opened again,
 /// the records that both have changed are found by their values, and the changes are made in a context of the new
 /// coordinator. The destinations that were added to and removed from an unordered to-many relationship are added and
 /// removed there.

@@ -186,7 +186,7 @@ enum BrowserError: Error {
     case .tooLate(let limit):
       "The query was ended after \(limit.components.seconds) seconds, which is the limit. Narrow the condition, or start "
         + "heartwood browse with a higher --time-limit; in a server of your own, with a higher BrowserLimits.time."
-    case .abandoned: "The query was ended, because nobody waits for it."
+    case .abandoned: "The query was ended, because its page no longer waits for it."
     case .tooMany(let count, let limit):
       "\(count) records were found, and an export may have \(limit). Narrow the condition, or start heartwood browse "
         + "with a higher --export-limit; in a server of your own, with a higher BrowserLimits.exportedRecordCount."

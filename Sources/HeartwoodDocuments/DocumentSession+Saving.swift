@@ -166,7 +166,7 @@ extension DocumentSession {
     switch try noteFileState() {
     case .absent, .unchanged: return
     case .changed:
-      story = "Somebody else has written the document"
+      story = "Another process has written the document"
       recovery = "Revert to what is there, or save somewhere else."
     case .moved(let newPath):
       story = "The document was moved"

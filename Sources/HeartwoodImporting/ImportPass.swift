@@ -314,7 +314,7 @@ extension ImportPass {
     let place = ImportPlace.member(place, keyPath.text)
     if try take(value, name, of: object, importing, at: place) { return }
     if case .array = value, !relationship.isToMany {
-      return try note("An array is here, and the relationship leads to one object.", at: place, object.entity, name)
+      return try note("An array is here, and the relationship refers to one object.", at: place, object.entity, name)
     }
     let objects = try relatedObjects(value, relationship, of: object, at: place)
     if object.isDeleted { return }

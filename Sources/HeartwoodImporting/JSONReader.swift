@@ -154,7 +154,7 @@ extension JSONReader {
       column: column,
       byteOffset: offset
     )
-    return PersistenceError(code, "This is no JSON. " + problem, recovery: recovery, context: context)
+    return PersistenceError(code, "This is not JSON. " + problem, recovery: recovery, context: context)
   }
 }
 

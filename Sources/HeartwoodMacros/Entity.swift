@@ -133,7 +133,7 @@ public enum AttributeOption: Sendable, Hashable, CaseIterable {
 ///     @Relationship(deleteRule: .cascade) var items: RelatedSet<ToDo>    // in List
 ///
 /// An optional refers to at most one object, a `RelatedSet` to any number of objects, and a `RelatedList` to any number
-/// of objects in an order that is kept. An array or a `Set` is possible, too, and is made anew at each access, in time
+/// of objects in an order that is kept. An array or a `Set` is possible, too, and is made again at each access, in time
 /// linear in the number of objects. Reading a relationship may read from the store, as described for `ManagedObject`.
 ///
 /// The compiler reports an error if the property is neither an optional nor a collection, if a collection is optional,

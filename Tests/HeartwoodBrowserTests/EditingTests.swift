@@ -103,7 +103,7 @@ struct EditingTests {
 extension EditingTests {
   @Test(
     arguments: [
-      ("name", "x", 422, "Item.name has 1 characters; 2 are the least."),
+      ("name", "x", 422, "Item.name has 1 characters; at least 2 are required."),
       ("name", "Capital", 422, "Item.name does not match its pattern."),
       ("name", nil, 422, "Item.name is required and has no value."),
       ("count", "100", 422, "Item.count is above the greatest value, 99."),

@@ -119,7 +119,7 @@ import Testing
     let before = try folder.data("todo.heartwood")
     let refused = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel")
     #expect(refused.status == 1)
-    #expect(refused.errors.contains("The store was left as it is"))
+    #expect(refused.errors.contains("The store is unchanged"))
     #expect(refused.errors.contains("what happens to them (--duplicates, --several, --unfit)"))
     #expect(try folder.data("todo.heartwood") == before)
     let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel --duplicates keepFirst"

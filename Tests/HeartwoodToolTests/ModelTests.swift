@@ -122,13 +122,13 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "It is not JSON"), ("[]", "It is no JSON object."), ("{}", "It has no format."),
+    ("", "It is not JSON"), ("[]", "It is not a JSON object."), ("{}", "It has no format."),
     ("{\"format\":1}", "It has no entities."),
     ("{\"format\":9,\"entities\":[]}", "format: The model is of format 9"),
-    ("{\"format\":1,\"entities\":[{\"name\":3}]}", "entities[0].name is of another type than it must be."),
+    ("{\"format\":1,\"entities\":[{\"name\":3}]}", "entities[0].name has the wrong type."),
     (
       jsonModel.replacing("\"boolean\"", with: "\"colour\""),
-      "entities[0].properties[0].type: It is none of the names that are known."
+      "entities[0].properties[0].type: It is not a known name."
     ),
     (jsonModel.replacing("\"memo\"", with: "\"done\""), "The model has a fault:"),
   ])
@@ -167,7 +167,7 @@ import Testing
       let outcome = try heartwood.shell("heartwood \(command) bad.plist")
       #expect(outcome.status == 1)
       #expect(
-        outcome.errors.hasPrefix("heartwood: error: bad.plist: The model, which is to be JSON, cannot be read: "),
+        outcome.errors.hasPrefix("heartwood: error: bad.plist: The model, which must be JSON, cannot be read: "),
         "\(outcome.errors)"
       )
     }

@@ -62,7 +62,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// The policy for conflicts: one of the merge policies, such as `NSMergeByPropertyObjectTrumpMergePolicy`.
   open var mergePolicy: Any = NSErrorMergePolicy {
     didSet {
-      guard let policy = mergePolicy as? NSMergePolicy else { ProgrammerError.stop("It is no NSMergePolicy.") }
+      guard let policy = mergePolicy as? NSMergePolicy else { ProgrammerError.stop("It is not an NSMergePolicy.") }
       coreContext?.mergePolicy = policy.core
     }
   }

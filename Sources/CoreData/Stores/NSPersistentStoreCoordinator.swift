@@ -8,7 +8,7 @@ import Synchronization
 
 /// Connects contexts and stores.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
-  // `@unchecked Sendable`: the stores and the contexts are behind a lock, and the rest is constant but for a name.
+  // `@unchecked Sendable`: the stores and the contexts are protected by a lock, and the rest is constant but for a name.
 
   private final let model: NSManagedObjectModel
   final let core: PersistentStoreCoordinator

@@ -52,7 +52,7 @@ struct BinaryReader {
     guard let log = file.log else { return [] }
     let changed = log.changedTables
     guard changed.allSatisfy(file.directory.tables.indices.contains) else {
-      throw file.fault.corrupt("a save changes a table that there is not", at: log.baseEnd)
+      throw file.fault.corrupt("a save changes a table that does not exist", at: log.baseEnd)
     }
     return changed
   }
@@ -134,7 +134,7 @@ struct BinaryColumnOrder: Sendable {
         BinaryPropertyType(entity.properties[ordinal]) == column.type
       else {
         throw fault.incompatible(
-          "The file keeps values that the model has no place for: it has no such property, or one of another type.",
+          "The file keeps values that the model does not have: it has no such property, or one of another type.",
           entity: entity.name,
           property: column.name
         )

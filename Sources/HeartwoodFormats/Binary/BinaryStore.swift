@@ -111,7 +111,7 @@ extension BinaryStore {
 
   /// Returns patches for the metadata: the file has two copies, and one of them is intact at all times. Nil if the
   /// identifier changes, if the new metadata needs an area of another length, and for files of versions 1 and 2: these
-  /// are written anew.
+  /// are written again.
   public static func metadataPatches(
     _ metadata: StoreMetadata,
     in file: StoreInput,

@@ -105,7 +105,7 @@ struct BinaryWriter {
     return pages.map { memory.image(of: $0) ?? BinaryHistoryImage($0, checksum: XXH64.hash($0.content)) }
   }
 
-  /// Writes bytes and the zeros behind them.
+  /// Writes bytes and the zeros after them.
   private func write(_ bytes: ByteSlice, to output: StoreOutput) throws(PersistenceError) {
     try output.write(bytes)
     try output.write(Array(BinaryFormat.zeros.prefix(BinaryFormat.paddingLength(bytes.count))))
@@ -162,7 +162,7 @@ extension StoreMetadata {
       throw PersistenceError(
         .valueUnsupported,
         "The metadata cannot be written as JSON.",
-        recovery: "Look at the values under the keys of your own.",
+        recovery: "Check the values under your own keys.",
         context: .init(path: path, storeType: .binary),
         underlyingError: error
       )

@@ -53,7 +53,7 @@ struct CoreDataBinaryHeader: Sendable, Hashable {
     guard let start = Int(exactly: start), let count = Int(exactly: count), start >= length, start <= file.size,
       count <= file.size - start
     else {
-      throw malformed("A part of the file lies outside of it, so the file was cut or damaged.", at: offset, file.path)
+      throw malformed("A part of the file is outside of it, so the file was cut or damaged.", at: offset, file.path)
     }
     return start..<(start + count)
   }

@@ -118,7 +118,7 @@ struct BinaryPropertyList: Sendable {
     let place = tableOffset &+ object &* offsetWidth
     let offset = Self.number(base, at: place, width: offsetWidth)
     guard offset >= Self.headerLength, offset < tableOffset else {
-      throw PropertyListFault(offset: place, reason: "The place of an object lies outside of the objects.")
+      throw PropertyListFault(offset: place, reason: "The place of an object is outside of the objects.")
     }
     return offset
   }

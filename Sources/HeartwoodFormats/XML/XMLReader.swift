@@ -165,7 +165,7 @@ final class XMLReader: XMLDatabaseHandler {
     }
     guard let field = reader.field(called: name) else {
       fail(
-        "The file keeps values that the model has no place for.",
+        "The file keeps values that the model does not have.",
         recovery: .giveModel,
         code: .modelIncompatible,
         entity: reader.entity.name,

@@ -209,7 +209,7 @@ struct XMLRowFormatter {
   private func tooLong(_ cell: Cell) -> PersistenceError {
     PersistenceError(
       .valueUnsupported,
-      "The text of a value is longer than is read from an XML file. Nothing was written.",
+      "The text of a value is longer than can be read from an XML file. Nothing was written.",
       recovery: .chooseAnotherType,
       context: .init(
         storeType: .xml,

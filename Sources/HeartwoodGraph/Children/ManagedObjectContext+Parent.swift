@@ -72,7 +72,7 @@ extension ManagedObjectContext {
   }
 
   /// Returns whether records that conflict with a save still have the values that they were read with: a parent of
-  /// another isolation has assembled them anew between the check and the save.
+  /// another isolation has assembled them again between the check and the save.
   func hasMerelyMoved(_ error: PersistenceError) throws -> Bool {
     let ids = error.context.objectIDs
     guard sources.upstream.stagingArea != nil, error.code == .saveConflict, !ids.isEmpty else { return false }

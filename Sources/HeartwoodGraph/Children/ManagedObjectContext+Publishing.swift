@@ -217,7 +217,7 @@ extension PendingRecords {
 /// The versions of unsaved records: each change in a process gets another one, and no store reaches them.
 ///
 /// Records with the same version have the same values, so a version determines whether a record is unchanged since it
-/// was read. The reverse does not hold: a record gets another version when it is assembled anew.
+/// was read. The reverse does not hold: a record gets another version when it is assembled again.
 enum StagedVersion {
   private static let last = Atomic<UInt64>(1 << 63)
 

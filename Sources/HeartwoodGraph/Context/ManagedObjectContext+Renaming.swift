@@ -20,7 +20,7 @@ extension ManagedObjectContext {
     if !notifier.liveResults.isEmpty { notifier.liveResults.objectsWereRenamed(registeredObjects) }
   }
 
-  /// Reads unchanged values anew, with the new references.
+  /// Reads unchanged values again, with the new references.
   private func takeNames(of records: RenamedRecords, _ binding: EntityBinding) {
     do {
       try binding.synchronize()

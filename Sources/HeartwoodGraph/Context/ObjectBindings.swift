@@ -86,7 +86,7 @@ extension ObjectBindings {
   /// Returns whether the bindings belong to the stores that are open since `change`.
   func haveSeen(_ change: UInt64) -> Bool { change == seenStoreChange }
 
-  /// Notes that the stores have changed. The table of scopes is built anew.
+  /// Notes that the stores have changed. The table of scopes is built again.
   func noteStoreChange(_ change: UInt64) {
     seenStoreChange = change
     bindingsByScope = [:]

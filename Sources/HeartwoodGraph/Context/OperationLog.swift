@@ -137,10 +137,10 @@ enum DroppedWork {
     (logger ?? processLogger).warning("\(message)", metadata: details)
   }
 
-  /// Logs that live results could not be fetched anew.
+  /// Logs that live results could not be fetched again.
   static func log(_ logger: Logger?, _ error: any Error, entity: String) {
     let details: Logger.Metadata = ["entity": "\(entity)", "error": "\(error)"]
-    (logger ?? processLogger).warning("live results could not be fetched anew", metadata: details)
+    (logger ?? processLogger).warning("live results could not be fetched again", metadata: details)
   }
 
   private static let processLogger = Logger(label: "Heartwood")

@@ -75,7 +75,7 @@ final class FetchPart {
   /// Whether the context has gone back to a version that lacks rows of the table, or the records are in other rows now.
   var hasLostRows: Bool { hasMoved || binding.table.firstRowMissing(of: table) != nil }
 
-  /// Whether the records are in other rows now, because the store has released them and read them anew.
+  /// Whether the records are in other rows now, because the store has released them and read them again.
   var hasMoved: Bool { binding.table.epoch != table.epoch }
 
   /// Reads the records of rows of the table that have moved, all together.

@@ -192,7 +192,7 @@ extension MigrationManager {
     guard isToMany || fitting.count <= 1 else {
       throw PersistenceError(
         .migrationFailed,
-        "The expression of a to-one relationship gives \(fitting.count) objects. The store was left as it is.",
+        "The expression of a to-one relationship gives \(fitting.count) objects. The store is unchanged.",
         context: .init(entity: object.entity.name, property: mapping.name)
       )
     }
@@ -207,7 +207,7 @@ extension MigrationManager {
   private static func unfit(_ mapping: PropertyMapping, _ entity: EntityDescription) -> PersistenceError {
     PersistenceError(
       .migrationFailed,
-      "The value of the expression \(mapping.valueExpression?.description ?? "") does not fit the property. The store was left as it is.",
+      "The value of the expression \(mapping.valueExpression?.description ?? "") does not fit the property. The store is unchanged.",
       context: .init(entity: entity.name, property: mapping.name)
     )
   }

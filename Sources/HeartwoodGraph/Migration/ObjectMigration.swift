@@ -166,7 +166,7 @@ extension ObjectMigration {
     throw PersistenceError(
       .mappingModelUnusable,
       "The mapping \(mapping.name) makes records of an entity that is abstract in the new model, and there "
-        + "are \(count) records for it. The store was left as it is.",
+        + "are \(count) records for it. The store is unchanged.",
       recovery: .custom(
         "Make it create records of a subentity (\(names.joined(separator: ", "))), or give it a policy that does."
       ),

@@ -119,7 +119,7 @@ extension EntityBinding {
 /// Comparisons of versions of a record.
 extension EntityBinding {
   /// Returns the version that a change of a record is based on, which was read from a row of `group`. In a child
-  /// context it is the newest version if that has the same values, since a parent assembles records anew.
+  /// context it is the newest version if that has the same values, since a parent assembles records again.
   func baseVersion(_ row: RowID, readFrom group: RowGroup) -> UInt64 {
     let version = group.versions[row.row]
     guard rowsMayMove, let newest = liveGroup(of: row), newest !== group,
@@ -128,7 +128,7 @@ extension EntityBinding {
     return newest.versions[row.row]
   }
 
-  /// Returns whether one version of a row is later than another. In a child context, where they are assembled anew, it
+  /// Returns whether one version of a row is later than another. In a child context, where they are assembled again, it
   /// returns whether they differ.
   func isLater(_ row: RowID, in group: RowGroup, than former: RowGroup) -> Bool {
     let (version, formerVersion) = (group.versions[row.row], former.versions[row.row])

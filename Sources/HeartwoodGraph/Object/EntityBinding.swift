@@ -297,7 +297,7 @@ extension EntityBinding {
 /// Records that were read together are usually used together: the destinations of their relationships are read for all
 /// of them at once instead of record by record.
 extension EntityBinding {
-  /// The number of records before and behind one that count as its neighbours.
+  /// The number of records before and after one that count as its neighbours.
   private static let reach = 128
   /// The greatest number of ids that are read at once.
   private static let greatestCount = 4096

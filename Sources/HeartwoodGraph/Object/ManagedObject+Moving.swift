@@ -84,7 +84,7 @@ extension ManagedObject {
   }
 
   /// Notes that others have changed properties of the record since the changes, or the deletion, were made, and that
-  /// the record is read anew.
+  /// the record is read again.
   final func noteOutdated(_ changes: ObjectChanges, by ordinals: [Int]) {
     // Values that no save has to write conflict with nothing.
     guard state.contains(.deleted) || hasPersistentChangedValues else { return }

@@ -107,7 +107,7 @@ extension ObjectChanges {
     unsettle(ordinal)
   }
 
-  /// Makes relationships be compared anew with their stored values, which are others now or have other ids.
+  /// Makes relationships be compared again with their stored values, which are others now or have other ids.
   private func forgetCommittedLinks() {
     for ordinal in links.keys { links[ordinal]?.forgetCommitted() }
   }

@@ -92,7 +92,7 @@ extension ManagedObjectContext {
   }
 
   /// Writes all changes, and tries again if records have only moved: a parent of another isolation may assemble them
-  /// anew at any time.
+  /// again at any time.
   private func writeFollowingMoves() throws -> ConflictingSave? {
     for _ in 0..<Self.mostMoves {
       guard let conflict = try write() else { return nil }

@@ -92,7 +92,7 @@ extension SaveBuilder {
     throw PersistenceError(
       .storeNotOpen,
       "The store of a changed object was removed from the coordinator.",
-      recovery: "Roll the context back, or add the store again, fetch the object anew and change that.",
+      recovery: "Roll the context back, or add the store again, fetch the object again and change that.",
       context: .init(path: object.binding.store?.placeName, entity: object.entity.name, objectIDs: [object.objectID])
     )
   }

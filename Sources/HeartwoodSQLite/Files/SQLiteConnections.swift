@@ -28,8 +28,8 @@ struct SQLiteConnections {
     PersistenceError(
       .storeBusy,
       "Another connection has the file open in write-ahead mode, and sqliteJournalMode asks for another mode, which "
-        + "can be set only while nobody else has the file open. Nothing was changed.",
-      recovery: "Open the store with writeAheadLog, or when nobody else has it open.",
+        + "can be set only while no other process has the file open. Nothing was changed.",
+      recovery: "Open the store with writeAheadLog, or when no other process has it open.",
       context: error.context,
       underlyingError: error.underlyingError
     )

@@ -194,7 +194,7 @@ struct RestingFile: Sendable {
     }
     if found == identity, try location.isAtRest() { return }
     throw changed(
-      "Somebody has written to the file since it was opened. It was opened as a file that does not change, because it or its "
+      "Another process has written to the file since it was opened. It was opened as a file that does not change, because it or its "
         + "folder cannot be written.",
       recovery: .openAgain
     )

@@ -87,7 +87,7 @@ package final class SQLiteFile: Sendable {
   private static func notWritable(_ path: String) -> PersistenceError {
     PersistenceError(
       .storeReadOnly,
-      "The file's permissions do not let it be written.",
+      "The file's permissions do not allow writing.",
       recovery: "Change them, or open the store for reading only.",
       context: .init(path: path, storeType: .sqlite)
     )

@@ -141,7 +141,7 @@ struct SQLiteLocation {
     throw PersistenceError(
       .fileReadFailed,
       "There is a log with changes (-wal) beside the file but no -shm file, which SQLite has to make before it reads the "
-        + "log. If it is made by somebody who cannot write the file, nobody else can write the file any more.",
+        + "log. If a user makes it who cannot write the file, no other user can write the file any more.",
       recovery: "Copy the file and its -wal to a folder of your own, make the copy writable, and open that.",
       context: .init(path: path, storeType: .sqlite)
     )

@@ -171,7 +171,7 @@ extension HistoryTables {
     case .unknown(let reason):
       return
         "The store keeps a history in a form that no known file has: \(reason). A change that is not in it would never be seen by "
-        + "those who read the history."
+        + "other readers of the history."
     case .known(let tables):
       let lacking = entities.first {
         $0.isAbstract == false && $0.tombstoneOrdinals(.byName).count > tables.tombstoneCount

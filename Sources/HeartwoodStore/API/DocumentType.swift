@@ -198,7 +198,7 @@ extension StoreRegistry {
   private static func explanation(of error: any Error) -> String {
     switch error as? DecodingError {
     case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      "\(place(context.codingPath)) is of another type than it must be: \(context.debugDescription)"
+      "\(place(context.codingPath)) has the wrong type: \(context.debugDescription)"
     case .keyNotFound(let key, let context): "\(place(context.codingPath)) has no \(key.stringValue)."
     case .dataCorrupted(let context):
       context.codingPath.isEmpty

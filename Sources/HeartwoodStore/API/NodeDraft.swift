@@ -118,7 +118,7 @@ extension NodeDraft {
       guard let value = PropertyValue(text: text, type: type) else {
         throw PersistenceError(
           .valueTypeMismatch,
-          "The text is no value of type \(type.rawValue).",
+          "The text is not a value of type \(type.rawValue).",
           context: .init(entity: entity.name, property: name)
         )
       }

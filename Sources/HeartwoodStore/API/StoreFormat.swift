@@ -336,7 +336,11 @@ extension IncrementalStoreFormat {
 
   /// Throws ``PersistenceError/Code/capabilityMissing``: the metadata can be read only from an open store.
   public func readMetadata(at url: URL, options: StoreOptions) throws -> StoreMetadata? {
-    throw lacks("tells its metadata only when it is open", url, recovery: "Add it to a coordinator, and ask the store.")
+    throw lacks(
+      "returns its metadata only when it is open",
+      url,
+      recovery: "Add it to a coordinator, and ask the store."
+    )
   }
 
   /// Returns nil: no model is kept with the store.
@@ -352,7 +356,7 @@ extension IncrementalStoreFormat {
 
   /// Throws ``PersistenceError/Code/capabilityMissing``: a store cannot replace another.
   public func moveStore(at temporary: URL, to url: URL, replacing: Bool, options: StoreOptions) throws {
-    throw lacks("cannot take the place of another", url, recovery: "Choose another URL.")
+    throw lacks("cannot replace another store", url, recovery: "Choose another URL.")
   }
 
   /// Accepts everything.

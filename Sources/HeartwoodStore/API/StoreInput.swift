@@ -131,7 +131,7 @@ extension StoreInput {
     } catch let error where wasWritten {
       throw PersistenceError(
         .fileChangedOnDisk,
-        "The file was written while it was read.",
+        "The file was changed while it was being read.",
         recovery: .openAgain,
         context: .init(path: path),
         underlyingError: error
@@ -143,7 +143,7 @@ extension StoreInput {
     } catch {
       throw PersistenceError(
         .fileMalformed,
-        "The file does not keep to its format.",
+        "The file does not conform to its format.",
         context: .init(path: path, line: line),
         underlyingError: error
       )

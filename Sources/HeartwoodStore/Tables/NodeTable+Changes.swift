@@ -53,7 +53,7 @@ extension NodeTable {
         put(builder.sealed(), at: place)
         place = groups.count
       }
-      // Bytes are counted anew for each part, so that no column grows beyond the range of its offsets.
+      // Bytes are counted again for each part, so that no column grows beyond the range of its offsets.
       let part = next..<min(group.rowCount, next + room(in: builder, for: group))
       rows.append(builder.rowCount..<(builder.rowCount + part.count), group: place)
       builder.append(part, of: group)

@@ -16,7 +16,7 @@ public struct NodeTable: Sendable {
   /// the table. Nil if all rows have been saved.
   package internal(set) var firstUnsavedRow: RowID?
   /// The same for all versions of the table whose records stay in their rows. It changes when the records are forgotten
-  /// and read anew: a record may be in any row then.
+  /// and read again: a record may be in any row then.
   package internal(set) var epoch: UInt64 = 0
   /// The order of the records: that of the rows unless they are read as they are needed.
   var order = RecordOrder.rows
@@ -312,7 +312,7 @@ extension NodeTable {
   package func _checkInvariants() {
     #if DEBUG
       for group in groups { group._checkInvariants(of: entity) }
-      assert(count == groups.reduce(0) { $0 + $1.liveCount }, "The table counts other records than it has.")
+      assert(count == groups.reduce(0) { $0 + $1.liveCount }, "The table's count of records is wrong.")
       assert(groups.count <= RowID.maximumGroupCount, "The table has too many groups.")
     #endif
   }
@@ -328,7 +328,7 @@ extension RowGroup {
       if let liveness {
         assert(liveness.bytes.count >= BitSlice.byteCount(rowCount), "There are too few liveness bits.")
       }
-      assert(liveCount == liveRuns.reduce(0) { $0 + $1.count }, "The group counts other records than it has.")
+      assert(liveCount == liveRuns.reduce(0) { $0 + $1.count }, "The group's count of records is wrong.")
     }
   #endif
 }

@@ -83,7 +83,7 @@ extension RowGroup {
   ) throws(PersistenceError) {
     func refuse(_ what: String, at offset: Int? = nil, property: String? = nil) -> PersistenceError {
       let context = PersistenceError.Context(byteOffset: offset, entity: entity.name, property: property)
-      return PersistenceError(.fileCorrupt, "Records cannot be made of their columns: \(what).", context: context)
+      return PersistenceError(.fileCorrupt, "Records cannot be made from their columns: \(what).", context: context)
     }
     let rowCount = references.count
     guard (0...maximumRowCount).contains(rowCount) else {
@@ -95,7 +95,7 @@ extension RowGroup {
     }
     for (property, column) in zip(entity.properties, columns) {
       guard column.kind == ColumnKind(property) else {
-        throw refuse("\(column.kind) is not how the property's values lie", property: property.name)
+        throw refuse("\(column.kind) is not the layout of the property's values", property: property.name)
       }
       guard column.rowCount == rowCount else {
         throw refuse("the column has \(column.rowCount) rows, and not \(rowCount)", property: property.name)

@@ -170,7 +170,7 @@ extension InMemoryFileSystem {
       if exclusively, state.names[new] != nil {
         throw PersistenceError(
           .fileExists,
-          "Somebody else has made the file meanwhile.",
+          "Another process has created the file in the meantime.",
           context: .init(path: destination)
         )
       }

@@ -41,7 +41,7 @@ struct BrowseCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The stores: files, or URLs of stores that are no files.", completion: .file())
+  @Argument(help: "The stores: files, or URLs of stores that are not files.", completion: .file())
   var stores: [String]
 
   @Option(help: ModelLocator.help, completion: .file())
@@ -54,7 +54,7 @@ struct BrowseCommand: ParsableCommand {
   var toModel: String?
 
   @Option(
-    help: "The type of the stores, where the names and the contents of the files do not tell; see heartwood types."
+    help: "The type of the stores, if the names and the contents of the files do not show it; see heartwood types."
   )
   var type: String?
 

@@ -86,7 +86,7 @@ extension Wording {
     case .resolveMigration:
       "Set what happens to them (--duplicates, --several, --unfit), or write a mapping model."
     case .acceptMigrationLoss:
-      "Give --allow-loss to go on without them, or write a mapping model that keeps them."
+      "Give --allow-loss to continue without them, or write a mapping model that keeps them."
     case .giveMigrationPolicy: "The policy is code of an application, which has to migrate the store itself."
     default: nil
     }

@@ -106,7 +106,7 @@ struct StoreMigrationRun {
     throw ToolError(
       at: command.store,
       "None of the \(Quantity.text(report.sourceCount, "record")) would be left, because the new model has no such entities. "
-        + "Give the model of this store, or --backup to keep the old file. The store was left as it is."
+        + "Give the model of this store, or --backup to keep the old file. The store is unchanged."
     )
   }
 

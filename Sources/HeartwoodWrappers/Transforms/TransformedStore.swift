@@ -147,7 +147,7 @@ extension TransformedStore {
   /// Returns the previous save as the inner store knows it.
   private static func inner(_ previous: PreviousSave) -> PreviousSave? {
     guard let attachment = previous.contents.attachment as? Attachment,
-      // try?: without the previous save the inner store writes everything anew.
+      // try?: without the previous save the inner store writes everything again.
       let file = try? StoreInput(DecodedFile(attachment.bytes, of: previous.file))
     else { return nil }
     return PreviousSave(contents: inner(previous.contents), file: file)

@@ -31,7 +31,7 @@ import Testing
     #expect(outcome.report.droppedLinkCount == 1, "\(outcome.report.losses)")
     let loss = try #require(outcome.report.losses.first)
     #expect((loss.kind, loss.entity, loss.property, loss.references) == (.links, "List", "items", [.integer(2)]))
-    #expect(loss.reason == "It refers to Item 5, which is not there.")
+    #expect(loss.reason == "It refers to Item 5, which does not exist.")
     let list = try #require(fixture.storeManager.model.entity(named: "List"))
     let items = try #require(try outcome.contents.node(.integer(2), of: list))["items"].objectIDs.map(\.reference)
     #expect(items == [.integer(4), .integer(6), .integer(7)])

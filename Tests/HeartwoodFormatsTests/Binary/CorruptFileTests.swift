@@ -86,7 +86,7 @@ import Testing
       editor.sections[Section.names][0] = 0xFF
       return editor.assembled()
     },
-    Sample(name: "reference-to-other-entity", code: .fileCorrupt, reason: "does not lead to") { _, editor in
+    Sample(name: "reference-to-other-entity", code: .fileCorrupt, reason: "not a destination of") { _, editor in
       editor.tables[0].groups[0].columns[4].entityIndex = 1
       return editor.assembled()
     },
@@ -122,7 +122,9 @@ import Testing
       editor.history?.transactionCounts[0] = 4_294_967_295
       return editor.assembled()
     },
-    Sample(name: "history-longer-part", code: .fileCorrupt, reason: "longer than what", base: .history) { _, editor in
+    Sample(name: "history-longer-part", code: .fileCorrupt, reason: "longer than the whole", base: .history) {
+      _,
+      editor in
       editor.editPage(0) { $0.set(UInt64.max, at: 0) }
       return editor.assembled()
     },

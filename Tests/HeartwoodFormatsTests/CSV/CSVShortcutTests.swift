@@ -65,7 +65,7 @@ import Testing
       ("E899556C-BE1A-42A3-A634-F8411915C05G, a, , , b", 1, "The reference must be a UUID"),
       ("7, a, 2016-13-17 18:15:00 +0000, , b", 7, "The field must be a date"),
       ("7, a, 2016-09-17, x,15:00 +0000, , b", 1, "The record has 7 fields where 5 are expected."),
-      ("7, a, 2016-09-17\"18:15:00 +0000, , b", 17, "A quote stands in a field that does not begin with one."),
+      ("7, a, 2016-09-17\"18:15:00 +0000, , b", 17, "There is a quote in a field that does not begin with one."),
     ] as [(String, Int, String)]
   )
   func isRefusedForWhatItIs(line: String, column: Int, message: String) throws {

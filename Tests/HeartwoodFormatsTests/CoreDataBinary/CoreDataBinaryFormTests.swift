@@ -295,7 +295,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (8, "The header is of version"), (16, "A part of the file lies outside"), (32, "A part of the file lies outside"),
+    (8, "The header is of version"), (16, "A part of the file is outside"), (32, "A part of the file is outside"),
     (0, "does not begin"),
   ])
   func aWrongHeaderIsRefused(_ offset: Int, _ text: String) throws {

@@ -94,7 +94,7 @@ private final class Child: Guest {
     #expect(
       error.context.validationFaults.map(\.message) == [
         "Guest.age must be 18 at least.", "Guest.name is the age.", "Guest has nobody's name.",
-        "Guest.name has 23 characters; 10 are the most.",
+        "Guest.name has 23 characters; at most 10 are allowed.",
       ]
     )
     #expect(error.context.validationFaults.map(\.kind) == [.rejected, .rejected, .rejected, .tooLong])
@@ -143,7 +143,9 @@ private final class Child: Guest {
     )
     let one = PropertyValue.toMany([guest.objectID])
     #expect(
-      messages { try guest.validateValue(one, forKey: "hosts") } == ["Guest.hosts leads to 1 objects; 2 are the least."]
+      messages { try guest.validateValue(one, forKey: "hosts") } == [
+        "Guest.hosts refers to 1 objects; at least 2 are required."
+      ]
     )
     #expect(persistenceError { try guest.validateValue(.null, forKey: "nme") }?.code == .propertyUnknown)
   }
@@ -152,9 +154,9 @@ private final class Child: Guest {
     let context = try Self.context()
     let guests = try (0..<5).map { try guest("\($0)x", in: context) }
     guests[0][ToManyKey<Guest>("hosts")] = [guests[1]]
-    #expect(messages { try context.save() } == ["Guest.hosts leads to 1 objects; 2 are the least."])
+    #expect(messages { try context.save() } == ["Guest.hosts refers to 1 objects; at least 2 are required."])
     guests[0][ToManyKey<Guest>("hosts")] = Array(guests[1...])
-    #expect(messages { try context.save() } == ["Guest.hosts leads to 4 objects; 3 are the most."])
+    #expect(messages { try context.save() } == ["Guest.hosts refers to 4 objects; at most 3 are allowed."])
     guests[0][ToManyKey<Guest>("hosts")] = [guests[1], guests[2]]
     try context.save()
   }

@@ -307,7 +307,7 @@ import Testing
     ann.name = "Annabel"
     stack.files.failOperation(stack.files.operations.count + flush - before + 1)
     let error = try #require(persistenceError { try context.save() })
-    #expect(error.code == .fileWriteFailed && error.message.contains("The new file is whole and in its place"))
+    #expect(error.code == .fileWriteFailed && error.message.contains("The new file is complete and in its place"))
     #expect(ann.isUpdated)
     #expect(try stack.context().fetch(Person.self).map(\.name) == ["Anna"])
     #expect(try TestStack(.binary, files: stack.files).context().fetch(Person.self).map(\.name) == ["Annabel"])

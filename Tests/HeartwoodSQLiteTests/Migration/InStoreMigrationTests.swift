@@ -200,7 +200,7 @@ import Testing
     #expect(try migration.run() == nil)
     let error = try #require(throws: PersistenceError.self) { try migration.migration(migration.options)?.run() }
     #expect(error.code == .migrationFailed)
-    #expect(error.message.contains("Note.count: 2 records with a value that has no form in the new type"))
+    #expect(error.message.contains("Note.count: 2 records with a value that cannot be converted to the new type"))
   }
 
   @Test func aRelationshipThatIsRequiredAndHasNoneIsTheSameError() throws {

@@ -93,10 +93,10 @@ import Testing
   /// What is wrong, what is changed for it, and what the error says.
   enum Fault: String, CaseIterable {
     case otherCount = "the column has 2 rows, and not 3"
-    case otherKind = "int64 is not how the property's values lie"
+    case otherKind = "int64 is not the layout of the property's values"
     case missingColumn = "there are 3 columns for 4 properties"
-    case shortValues = "there are 8 bytes in place of 12"
-    case bitsBehindTheEnd = "bits behind the last row are set"
+    case shortValues = "there are 8 bytes instead of 12"
+    case bitsBehindTheEnd = "bits after the last row are set"
     case noOffsets = "there are no offsets"
     case offsetsEndElsewhere = "the last offset is not the end"
     case tooManyReferences = "no column has 9223372036854775807 references"

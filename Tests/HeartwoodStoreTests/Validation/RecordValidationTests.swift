@@ -121,7 +121,7 @@ import Testing
     #expect(
       faults.map(\.message) == [
         "E.level is below the least value, 10.", "E.since is after the latest date.",
-        "E.secret has 7 characters; 3 are the most.", "E.secret does not match its pattern.",
+        "E.secret has 7 characters; at most 3 are allowed.", "E.secret does not match its pattern.",
       ]
     )
   }
@@ -135,7 +135,7 @@ import Testing
     let child = try #require(model.entity(named: "Child"))
     let id = ManagedObjectID.temporary(in: ObjectIDScope(storeIdentifier: nil, entity: child))
     let faults = RecordValidation.faults(in: [.string("x"), .string("")], of: id)
-    #expect(faults.map(\.message) == ["Child.a has 1 characters; 2 are the least."])
+    #expect(faults.map(\.message) == ["Child.a has 1 characters; at least 2 are required."])
   }
 
   // MARK: Predicates

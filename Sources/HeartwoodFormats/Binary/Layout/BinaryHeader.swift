@@ -52,7 +52,7 @@ struct BinaryHeader: Sendable {
     try checkVersions(fault)
     let known = Self.historyFlag | (minimumReaderVersion >= BinaryFormat.versionWithLog ? Self.logFlag : 0)
     guard flags & ~known == 0 else {
-      throw fault.corrupt("its flags are not known", at: Self.flagsOffset)
+      throw fault.corrupt("its flags are unknown", at: Self.flagsOffset)
     }
   }
 
@@ -151,7 +151,7 @@ struct BinaryTrailer: Sendable {
     fileLength = try cursor.size()
     guard fileLength == file.count else { throw fault.corrupt("its length is not \(fileLength) bytes", at: file.count) }
     guard directory.isInside(BinaryFormat.headerLength..<start), directory.end == start else {
-      throw fault.corrupt("the directory lies outside of its place", at: start)
+      throw fault.corrupt("the directory is outside of its place", at: start)
     }
   }
 
@@ -197,7 +197,7 @@ struct BinaryMetadataArea: Sendable {
     guard capacity >= BinaryFormat.alignment, capacity.isMultiple(of: BinaryFormat.alignment),
       bytes.count == Self.headLength + 2 * capacity, bytes[1..<Self.headLength].allSatisfy({ $0 == 0 }),
       bytes[0] == Self.settled || bytes[0] == Self.changing
-    else { throw fault.corrupt("the place of the metadata is not as it was written", at: offset) }
+    else { throw fault.corrupt("the place of the metadata was changed", at: offset) }
     let isSettled = bytes[0] == Self.settled
     let copies = [0, 1].map { Self.text(ofCopy: $0, capacity, in: bytes) }
     // Copies differ, or are invalid, only if a change of them was interrupted.

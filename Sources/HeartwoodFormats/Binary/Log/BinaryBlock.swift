@@ -9,7 +9,7 @@ struct BinaryBlock: Sendable {
 
   /// The slot that names the save.
   let slot: BinarySlot
-  /// The bytes of the block in the file, its head and the zeros behind it included.
+  /// The bytes of the block in the file, its head and the zeros after it included.
   let range: Range<Int>
   let runs: [Run]
   /// The transaction of the history; nil if there is none.
@@ -46,7 +46,7 @@ struct BinaryBlock: Sendable {
 // MARK: Reading
 
 extension BinaryBlock {
-  /// Reads the block that bytes begin with, which lie behind a save; nil if there is no whole one.
+  /// Reads the block that bytes begin with, which lie after a save; nil if there is no whole one.
   init?(_ file: ByteSlice, after previous: BinarySlot) {
     defer { withExtendedLifetime(file) {} }
     let offset = previous.end
@@ -180,7 +180,7 @@ struct BinaryBlockBuilder {
     }
   }
 
-  /// Returns the block as it is stored in the file behind a save, and the slot that names it.
+  /// Returns the block as it is stored in the file after a save, and the slot that names it.
   func encoded(_ transaction: ByteSlice?, after previous: BinarySlot) -> (bytes: [UInt8], slot: BinarySlot) {
     let body = GrowableBytes(capacity: BinaryBlock.bodyHeadLength + byteCount)
     body.append(UInt32(truncatingIfNeeded: runCount).littleEndian)

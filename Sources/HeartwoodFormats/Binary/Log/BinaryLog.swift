@@ -13,7 +13,7 @@ struct BinaryLog: Sendable {
   /// The end of the part that was written as a whole.
   var baseEnd: Int { base.end }
 
-  /// Reads the saves of a file, up to the newest one that is whole. Bytes behind it are what an interrupted save left.
+  /// Reads the saves of a file, up to the newest one that is whole. Bytes after it are what an interrupted save left.
   ///
   /// - Parameters:
   ///   - directoryChecksum: the checksum of the directory of the part that was written as a whole.
@@ -137,7 +137,7 @@ struct BinaryTableLog: Sendable {
         case .deletion: 0...0
         }
       guard columnCount.contains(run.columnCount), run.rowCount <= RowID.rowsPerGroup else {
-        throw corrupt("a save is described wrongly", run)
+        throw corrupt("a save is described incorrectly", run)
       }
     }
   }
@@ -204,7 +204,7 @@ struct BinaryTableLog: Sendable {
     let places = try self.rows(&cursor, run, rows, known)
     for row in places {
       let version = try cursor.number(UInt64.self)
-      guard (1...UInt64(Int64.max)).contains(version) else { throw corrupt("a version is none that there is", run) }
+      guard (1...UInt64(Int64.max)).contains(version) else { throw corrupt("a version is not possible", run) }
       revisions[row.group, default: GroupRevision()].setVersion(version, row: row.row)
     }
     for _ in 0..<run.columnCount { try updateColumn(&cursor, run, places, &revisions) }
@@ -220,7 +220,7 @@ struct BinaryTableLog: Sendable {
     let place = Int(try cursor.number(UInt32.self))
     let count = Int(try cursor.number(UInt32.self))
     guard order.ordinals.indices.contains(place), (1...rows.count).contains(count) else {
-      throw corrupt("a save is described wrongly", run)
+      throw corrupt("a save is described incorrectly", run)
     }
     var changed = Array(rows.indices)
     if count < rows.count {

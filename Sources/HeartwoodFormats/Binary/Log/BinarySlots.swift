@@ -82,7 +82,7 @@ extension BinarySlot {
     }
     guard slot.baseEnd >= frontLength, slot.baseEnd <= slot.end, slot.baseEnd.isMultiple(of: BinaryFormat.alignment),
       slot.end.isMultiple(of: BinaryFormat.alignment)
-    else { throw fault.corrupt("the end of the newest save is none that there can be", at: offsets[0]) }
+    else { throw fault.corrupt("the end of the newest save is not possible", at: offsets[0]) }
     guard slot.end <= file.count else {
       throw fault.corrupt("it has \(file.count) of \(slot.end) bytes", at: file.count)
     }

@@ -81,7 +81,7 @@ struct BinaryDirectoryDecoder {
     let purged = try cursor.number(Int64.self)
     let pageCount = Int(try cursor.number(UInt32.self))
     guard purged >= 0, pageCount <= sections.count - nextSection else {
-      throw fault.corrupt("the history is described wrongly", at: place)
+      throw fault.corrupt("the history is described incorrectly", at: place)
     }
     var history = BinaryDirectory.History(purgedNumber: purged, transactionCounts: [], firstSection: nextSection)
     var last = purged
@@ -124,7 +124,7 @@ struct BinaryDirectoryDecoder {
   private mutating func column(entity: String) throws(PersistenceError) -> BinaryDirectory.Column {
     let place = cursor.offset
     guard let type = BinaryPropertyType(rawValue: try cursor.number(UInt8.self)) else {
-      throw fault.corrupt("a column is of no known type", at: place, entity: entity)
+      throw fault.corrupt("a column is of an unknown type", at: place, entity: entity)
     }
     return BinaryDirectory.Column(name: try cursor.name(), type: type)
   }
@@ -140,7 +140,7 @@ struct BinaryDirectoryDecoder {
     let reserved = try cursor.number(UInt16.self)
     guard (1...RowID.rowsPerGroup).contains(rowCount), let layout, reserved == 0,
       flags & ~BinaryDirectory.GroupFlags.hasVersions == 0
-    else { throw fault.corrupt("a group of rows is described wrongly", at: place, entity: entity) }
+    else { throw fault.corrupt("a group of rows is described incorrectly", at: place, entity: entity) }
     var group = BinaryDirectory.Group(
       rowCount: rowCount,
       referenceLayout: layout,
@@ -209,7 +209,7 @@ extension BinaryDirectory.GroupColumn {
     )
     let known = BinaryDirectory.ColumnFlags.hasValidity | BinaryDirectory.ColumnFlags.hasEntityIndices
     guard layout != nil, reserved == 0, flags & ~known == 0, isPossible(column.type, rowCount, tableCount) else {
-      throw fault.corrupt("a column is described wrongly", at: place, entity: entity, property: column.name)
+      throw fault.corrupt("a column is described incorrectly", at: place, entity: entity, property: column.name)
     }
   }
 

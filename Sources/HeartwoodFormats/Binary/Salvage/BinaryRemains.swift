@@ -123,7 +123,7 @@ extension BinaryRemains {
       count: 0,
       byteRange: section.range,
       reason:
-        "The checksum of the directory does not hold. What it says was taken as far as it fits the model and the values."
+        "The checksum of the directory does not hold. Its contents were used as far as they fit the model and the values."
     )
   }
 

@@ -102,7 +102,10 @@ struct CSVIdentifierLine {
       text.count == UUIDText.length ? text.baseAddress.flatMap { UUIDText.uuid($0) } : nil
     }
     guard let uuid else {
-      throw CSVFault(offset: markLength + 1, reason: "What follows # in the first line must be a UUID, and is not one.")
+      throw CSVFault(
+        offset: markLength + 1,
+        reason: "The text after # in the first line must be a UUID, and is not one."
+      )
     }
     identifier = UUID(uuid: uuid)
     let rest = bytes[text.endIndex...].drop { Self.padding.contains($0) }

@@ -129,7 +129,7 @@ extension CSVBatchReader {
         return (
           row,
           "Each reference of the list must be a UUID, a number, or a string with an apostrophe before it; a space "
-            + "separates them, and % stands before two hexadecimal digits."
+            + "separates them, and % is followed by two hexadecimal digits."
         )
       }
       column.append(toMany: references.map { ($0, schema.entity.ordinal) })

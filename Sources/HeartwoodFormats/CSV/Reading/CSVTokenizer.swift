@@ -127,9 +127,9 @@ extension CSVTokenizer {
       switch self {
       case .endOfText: "The record has no end."
       case .openQuote: "The quote that begins the field has no closing quote."
-      case .strayQuote: "A quote stands in a field that does not begin with one."
+      case .strayQuote: "There is a quote in a field that does not begin with one."
       case .textAfterQuote: "Something follows the closing quote of the field."
-      case .strayReturn: "A carriage return without a line feed stands outside of quotes."
+      case .strayReturn: "There is a carriage return without a line feed outside of quotes."
       case .fieldCount(let found):
         "The record has \(found) \(found == 1 ? "field" : "fields") where \(columnCount) are expected."
       }

@@ -2,13 +2,13 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Writes a file anew in which the lines of records that did not change keep their bytes.
+/// Writes a file again in which the lines of records that did not change keep their bytes.
 ///
 /// The lines of the old file are the records of the old table, in order: rows are only added after the others, and rows
 /// of deleted records have no line.
 ///
 /// A reader detects the separator of all records in the first one. So if deletions make another record the first one,
-/// and its line would show another separator, that line is written anew.
+/// and its line would show another separator, that line is written again.
 struct CSVRewriter {
   /// A record whose line changes.
   private struct Edit {

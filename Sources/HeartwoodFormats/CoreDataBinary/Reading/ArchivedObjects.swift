@@ -318,7 +318,7 @@ extension ArchivedObjects {
     guard depth < Self.deepestMetadata, allowance.take(32) else {
       throw PropertyListFault(
         offset: try list.offset(object),
-        reason: "The metadata are nested too deep, or take far more memory than the file has bytes."
+        reason: "The metadata is nested too deep, or takes far more memory than the file has bytes."
       )
     }
     switch try value(object) {

@@ -30,7 +30,7 @@ struct CoreDataBinaryHead {
     }
     guard case .string(let text)? = members[CoreDataBinaryWords.identifier], let identifier = UUID(uuidString: text)
     else {
-      throw Self.malformed("The metadata have no identifier that is a UUID.", at: start, file.path)
+      throw Self.malformed("The metadata has no identifier that is a UUID.", at: start, file.path)
     }
     self.identifier = identifier
   }

@@ -164,7 +164,7 @@ final class CoreDataBinaryReader {
     if case .null = value { return }
     guard let ordinal else {
       isForeign = true
-      throw try fault(object, "A record has a value that the model has no place for.")
+      throw try fault(object, "A record has a value that the model does not have.")
     }
     guard let type = entity.description.traits[ordinal].attributeType else { return }
     currentAttribute = ordinal

@@ -150,7 +150,7 @@ final class BinaryPropertyListRecordReader {
       } else {
         guard let place = entity.placesByName[key] else {
           isForeign = true
-          throw PropertyListFault(offset: offset, reason: "A record has a value that the model has no place for.")
+          throw PropertyListFault(offset: offset, reason: "A record has a value that the model does not have.")
         }
         guard !places.contains(place) else { throw PropertyListFault(offset: offset, reason: "A key occurs twice.") }
         places.append(place)

@@ -119,7 +119,7 @@ package enum PropertyListData {
       throw PersistenceError(.fileMalformed, error.message, context: context)
     }
     guard let value = value.metadata else {
-      throw PersistenceError(.fileMalformed, "The property list holds nothing.", context: .init(path: path))
+      throw PersistenceError(.fileMalformed, "The property list is empty.", context: .init(path: path))
     }
     return value
   }

@@ -167,7 +167,7 @@ final class XMLPropertyListReader: XMLPropertyListHandler {
       place = description.placesByName[name]
     }
     guard let place else {
-      return fail("A record has a value that the model has no place for.", code: .modelIncompatible)
+      return fail("A record has a value that the model does not have.", code: .modelIncompatible)
     }
     property = place
     expectedProperty = place + 1

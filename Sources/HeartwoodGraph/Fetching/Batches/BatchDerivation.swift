@@ -138,7 +138,7 @@ extension StoreContents {
 // MARK: All records
 
 extension BatchDerivation {
-  /// Returns the records with all derived attributes computed anew, except times of saves. Values are not checked.
+  /// Returns the records with all derived attributes computed again, except times of saves. Values are not checked.
   ///
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``.
   static func derivingAll(_ derived: DerivedAttributes, of contents: StoreContents) throws -> StoreContents {

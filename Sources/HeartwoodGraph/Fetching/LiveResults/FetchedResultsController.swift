@@ -276,7 +276,7 @@ extension FetchedResultsController: LiveResults {
   }
 
   private func empty(_ list: LiveList) {
-    // The delegate may have fetched anew, even while it was notified of this event.
+    // The delegate may have fetched again, even while it was notified of this event.
     guard self.list === list else { return }
     var update = LiveListUpdate(list)
     for section in list.sections {

@@ -55,7 +55,7 @@ extension ManagedObject {
       throw PersistenceError(
         .objectNotFound,
         "The object's context is gone, or no longer has the object.",
-        recovery: "Keep the context, and after a reset fetch the object anew.",
+        recovery: "Keep the context, and after a reset, fetch the object again.",
         context: .init(entity: entity.name, objectIDs: [objectID])
       )
     }

@@ -137,7 +137,7 @@ extension CommittedIDs {
   }
 
   /// Each id is passed once for each time that it was appended: it is checked again only if one before it was removed
-  /// and appended meanwhile, which is behind it since and stops the search, until the id itself is appended again.
+  /// and appended meanwhile, which is after it since and stops the search, until the id itself is appended again.
   private mutating func comeOneAfterAnother(_ positions: [ManagedObjectID: Int]) -> Bool {
     var last = sortedCount > 0 ? positions[ordered[sortedCount - 1]] : nil
     while sortedCount < ordered.count, let position = positions[ordered[sortedCount]] {

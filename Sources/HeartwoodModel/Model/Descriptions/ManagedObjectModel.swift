@@ -252,7 +252,7 @@ extension ManagedObjectModel {
 /// The rules for names of entities and properties.
 enum ModelName {
   /// The rule as a sentence for error messages.
-  static let rule = "A name begins with a letter or an underscore and goes on with letters, digits and underscores."
+  static let rule = "A name begins with a letter or an underscore and continues with letters, digits and underscores."
 
   static func isAllowed(_ name: String) -> Bool {
     guard let first = name.unicodeScalars.first, first == "_" || first.properties.isXIDStart else { return false }

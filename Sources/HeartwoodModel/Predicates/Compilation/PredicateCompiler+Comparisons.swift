@@ -35,7 +35,7 @@ extension PredicateCompiler {
   private func testedKind(_ left: ExpressionKind, _ comparison: FetchComparison) throws(Fault) -> ExpressionKind {
     guard comparison.modifier != .direct else { return left }
     if let element = left.element { return element }
-    let advice = "Leave the word out, or lead the key path through a to-many relationship."
+    let advice = "Leave the word out, or use a key path with a to-many relationship."
     let message = "\(comparison.modifier.rawValue) needs a collection, and this is \(left.title). \(advice)"
     throw fault(.collection, message, at: 0)
   }

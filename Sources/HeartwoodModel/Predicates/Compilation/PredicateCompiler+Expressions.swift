@@ -141,7 +141,7 @@ extension PredicateCompiler {
     guard let place = entity.ordinal(ofProperty: name) else { throw unknownKey(name, entity, at: index) }
     let trait = entity.traits[place]
     if trait.isTransient {
-      let message = "\(entity.name).\(name) is transient: no store keeps its values, so that nothing is found by them."
+      let message = "\(entity.name).\(name) is transient: no store keeps its values, so nothing can be found by them."
       throw fault(.unsupported, message, at: 1 + index)
     }
     let destination = entity.relationshipTargets[place]?.entityOrdinal

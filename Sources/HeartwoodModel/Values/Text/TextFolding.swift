@@ -166,7 +166,7 @@ package enum TextOrder {
     return (left.count - i) - (right.count - j)
   }
 
-  /// Returns the digits from `place` on without leading zeros, and moves `place` behind them.
+  /// Returns the digits from `place` on without leading zeros, and moves `place` after them.
   private static func number(_ bytes: [UInt8], _ place: inout Int) -> ArraySlice<UInt8> {
     let start = place
     while place < bytes.count, isDigit(bytes[place]) { place += 1 }

@@ -56,7 +56,7 @@ extension PersistenceError {
       .saveConflict,
       "\(what) \(isDeleted ? "deleted or changed" : "changed") by another save since "
         + "\(conflicts.count == 1 ? "it was" : "they were") read.",
-      recovery: "Refresh, make the change anew and save; or let the context's mergePolicy decide.",
+      recovery: "Refresh, make the change again and save; or set the context's mergePolicy.",
       context: .init(
         entity: conflicts.first?.objectID.entity.name,
         objectIDs: conflicts.map(\.objectID),
@@ -98,7 +98,7 @@ extension PersistenceError {
     return PersistenceError(
       .constraintConflict,
       "An object would have the same \(names) as another, which must be unique.\(others)",
-      recovery: "Change one of them, or let the context's mergePolicy decide.",
+      recovery: "Change one of them, or set the context's mergePolicy.",
       context: .init(
         entity: first?.objectID.entity.name,
         property: first.flatMap { $0.constraint.count == 1 ? $0.constraint.first : nil },

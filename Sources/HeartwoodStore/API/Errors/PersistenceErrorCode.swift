@@ -66,9 +66,9 @@ extension PersistenceError {
     public static let modelIncompatible = Code(kind: .modelIncompatible)
     /// A model is needed, and none was given or found.
     public static let modelMissing = Code(kind: .modelMissing)
-    /// The records do not fit the new model. The store was left as it is.
+    /// The records do not fit the new model. The store is unchanged.
     public static let migrationFailed = Code(kind: .migrationFailed)
-    /// A migration was cancelled by its caller. The store was left as it is.
+    /// A migration was cancelled by its caller. The store is unchanged.
     public static let migrationCancelled = Code(kind: .migrationCancelled)
     /// The model that a store was written with is needed to migrate it, and was not found.
     public static let migrationModelMissing = Code(kind: .migrationModelMissing)

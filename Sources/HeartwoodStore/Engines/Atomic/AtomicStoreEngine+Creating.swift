@@ -108,7 +108,7 @@ extension AtomicStoreEngine {
     guard self.path != nil else {
       throw PersistenceError(
         .capabilityMissing,
-        "The store has no file that could be elsewhere.",
+        "The store has no file that can be moved.",
         recovery: "Convert it to a type that has one.",
         context: .init(path: path, storeType: typeDescription.type)
       )

@@ -146,7 +146,7 @@ extension AtomicStoreEngine {
     guard now == before || mayGrow && now.isSameFile(as: before) && now.size >= before.size else {
       throw PersistenceError(
         .fileChangedOnDisk,
-        "The file was written while it was read.",
+        "The file was changed while it was being read.",
         recovery: .openAgain,
         context: .init(path: file.path)
       )
@@ -360,8 +360,8 @@ extension AtomicStoreEngine {
   private static func notFlushed(_ failure: PersistenceError) -> PersistenceError {
     PersistenceError(
       failure.code,
-      "The new file is whole and in its place, but its directory could not be flushed: a loss of power may bring the old file back. "
-        + "What was to be saved still counts as unsaved.",
+      "The new file is complete and in its place, but its directory could not be flushed: a loss of power may restore the old file. "
+        + "The changes still count as unsaved.",
       recovery: "Save again.",
       context: failure.context,
       underlyingError: failure
@@ -403,7 +403,7 @@ extension AtomicStoreEngine {
     guard history != nil else { return }
     throw PersistenceError(
       .storeReadOnly,
-      "The store keeps its history, which would miss this save.",
+      "The store has a history, which would lack this save.",
       recovery: .custom(
         "Open it with the option tracksPersistentHistory; or convert it with that option set to false, which "
           + "leaves the history out."

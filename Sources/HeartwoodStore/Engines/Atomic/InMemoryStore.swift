@@ -40,7 +40,7 @@ public final class InMemoryStore: AtomicStore, StoreClass {
     PersistenceError(
       .capabilityMissing,
       "An in-memory store has no file.",
-      recovery: "Add it without a location, and convert it to another type to keep what it holds.",
+      recovery: "Add it without a location, and convert it to another type to keep its contents.",
       context: .init(path: path, storeType: .inMemory)
     )
   }

@@ -3,7 +3,7 @@ import HeartwoodModel
 /// Compares two stores: their identifiers, the user's metadata, and the records of each entity, in order, with all
 /// values.
 ///
-/// Versions of records are not compared: a store that has just been written begins them anew.
+/// Versions of records are not compared: a store that has just been written begins them again.
 package struct ContentsComparison {
   /// The first difference between two stores.
   package struct Difference: Sendable, CustomStringConvertible {

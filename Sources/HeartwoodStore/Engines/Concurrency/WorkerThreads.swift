@@ -108,7 +108,7 @@ package final class StealableTask<Value: Sendable>: Sendable {
       state = .over(nil)
       return value
     }
-    guard let value else { preconditionFailure("A value is taken once, and not where it was called off.") }
+    guard let value else { preconditionFailure("A value is taken once, and not after it was cancelled.") }
     return value
   }
 

@@ -111,7 +111,7 @@ extension KeptReferences {
     if value == own || own.kind == .integer { return false }
     throw PersistenceError(
       .valueUnsupported,
-      "The record is called \(own.text), and its attribute “\(attributeName)” has the value \(value.text) already.",
+      "The reference of the record is \(own.text), and its attribute “\(attributeName)” has the value \(value.text) already.",
       recovery: "Keep the references in another attribute.",
       context: .init(entity: entity.name, property: attributeName, objectIDs: [id(group, row, entity)])
     )
@@ -133,7 +133,7 @@ extension KeptReferences {
     default:
       throw PersistenceError(
         .valueUnsupported,
-        "The record is called \(reference.text), which the attribute “\(attributeName)” cannot hold.",
+        "The reference of the record is \(reference.text), which the attribute “\(attributeName)” cannot hold.",
         recovery: "Keep the references in an attribute of type string.",
         context: .init(entity: id.entity.name, property: attributeName, objectIDs: [id])
       )
@@ -178,7 +178,7 @@ extension KeptReferences {
   private func duplicate(_ name: ReferenceID, _ ids: [ManagedObjectID]) -> PersistenceError {
     PersistenceError(
       .duplicateReference,
-      "Two records would be called \(name.text), by their attribute “\(attributeName)”.",
+      "Two records would have the reference \(name.text), the value of their attribute “\(attributeName)”.",
       recovery: "Give one of them another value, or take the references from another attribute.",
       context: .init(entity: ids[0].entity.name, property: attributeName, objectIDs: ids)
     )
@@ -187,7 +187,7 @@ extension KeptReferences {
   private func historyNamesRecords() -> PersistenceError {
     PersistenceError(
       .capabilityMissing,
-      "The store keeps a history, which calls records by the references that they have.",
+      "The store has a history, which contains the references of the records.",
       recovery: "Leave the history out: set tracksPersistentHistory to false for the new store.",
       context: .init(property: attributeName)
     )

@@ -108,7 +108,7 @@ extension RowGroup {
   private func danglingReference(_ row: Int, by ordinal: Int, in scope: ObjectIDScope) -> PersistenceError {
     PersistenceError(
       .danglingReference,
-      "A relationship leads to a record that is not there.",
+      "A relationship refers to a record that does not exist.",
       recovery: "Remove it before the records get other references.",
       context: .init(
         entity: scope.entity.name,
@@ -212,7 +212,10 @@ private struct RecordNaming {
   private mutating func another(insteadOf reference: ReferenceID) throws(PersistenceError) -> ReferenceID {
     guard usesNumbers else { return reference }
     guard nextNumber < .max else {
-      throw PersistenceError(.capabilityMissing, "The records are called by numbers, and the greatest number is taken.")
+      throw PersistenceError(
+        .capabilityMissing,
+        "The references of the records are numbers, and the greatest number is in use."
+      )
     }
     nextNumber += 1
     return .integer(nextNumber - 1)

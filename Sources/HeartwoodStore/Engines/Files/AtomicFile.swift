@@ -129,10 +129,10 @@ package struct AtomicFile {
         .fileChangedOnDisk,
         found == nil
           ? "The file was removed or renamed since it was opened."
-          : "The file was written by somebody else since it was opened; nothing was written over it.",
+          : "Another process has written the file since it was opened; it was not overwritten.",
         recovery: found == nil
           ? "Save under another name to keep the changes."
-          : "Open it again, make the changes anew and save.",
+          : "Open it again, make the changes again and save.",
         context: .init(path: path)
       )
     }
@@ -153,7 +153,7 @@ extension AtomicFile {
       guard patches.allSatisfy({ $0.fits(in: size) }) else {
         throw PersistenceError(
           .fileWriteFailed,
-          "The store wants to write over bytes that lie outside of its file; nothing was written.",
+          "The store asked to overwrite bytes outside of its file; nothing was written.",
           context: .init(path: path)
         )
       }
@@ -184,7 +184,7 @@ extension AtomicFile {
 
 /// Bytes that a save adds to the end of a file.
 package struct FileAppendix: Sendable {
-  /// The end of what is valid in the file. Bytes behind it are what an interrupted save has left.
+  /// The end of what is valid in the file. Bytes after it are what an interrupted save has left.
   let start: Int
   let bytes: [UInt8]
   /// Bytes at the front of the file that name its new end, written when the appended bytes are on the disk. The file

@@ -77,7 +77,7 @@ extension FileSystem {
   public func createFolder(atPath path: String) throws(PersistenceError) {
     throw PersistenceError(
       .capabilityMissing,
-      "No folder can be made among these files.",
+      "No folder can be created in this file system.",
       recovery: "Choose another file system.",
       context: .init(path: path)
     )

@@ -98,7 +98,7 @@ public struct POSIXFileSystem: FileSystem {
       let descriptor = open(candidate, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
       if descriptor < 0, errno == EEXIST { continue }
       guard descriptor >= 0 else {
-        throw .system(.fileWriteFailed, "No file can be made in the folder", path: path)
+        throw .system(.fileWriteFailed, "No file can be created in the folder", path: path)
       }
       guard takeTemporaryFile(descriptor) else {
         close(descriptor)
@@ -138,7 +138,7 @@ public struct POSIXFileSystem: FileSystem {
     }
     let descriptor = open(destination, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw .system(.fileWriteFailed, "The file cannot be given permissions", path: destination)
+      throw .system(.fileWriteFailed, "The permissions of the file cannot be set", path: destination)
     }
     defer { HeldFiles.close(descriptor) }
     let folderPermissions = original.isRegularFile ? Self.folderPermissions(descriptor, for: original.permissions) : nil
@@ -189,7 +189,7 @@ public struct POSIXFileSystem: FileSystem {
     switch errno {
     case EEXIST: throw .system(.fileExists, Self.fileIsMade, path: destination)
     case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS: break
-    default: throw .system(.fileWriteFailed, "The new file cannot get its name", path: destination)
+    default: throw .system(.fileWriteFailed, "The new file cannot be renamed", path: destination)
     }
     // Some file systems have no links. There, this detects which process came first, except for a short moment.
     var info = stat()
@@ -199,7 +199,7 @@ public struct POSIXFileSystem: FileSystem {
     try rename(source, to: destination)
   }
 
-  private static let fileIsMade = "Somebody else has made the file meanwhile"
+  private static let fileIsMade = "Another process has created the file in the meantime"
 
   /// Returns the name in an entry that `readdir` has found.
   static func name(_ entry: UnsafeMutablePointer<dirent>) -> String {
@@ -217,7 +217,7 @@ public struct POSIXFileSystem: FileSystem {
       let result = Glibc.rename(source, destination)
     #endif
     guard result == 0 else {
-      throw .system(.fileWriteFailed, "The new file cannot take the name of the old one", path: destination)
+      throw .system(.fileWriteFailed, "The new file cannot replace the old one", path: destination)
     }
   }
 
@@ -347,7 +347,7 @@ extension POSIXFileSystem {
   /// Creates a folder; it is no error if it is already there.
   public func createFolder(atPath path: String) throws(PersistenceError) {
     guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
-      throw .system(.fileWriteFailed, "The folder cannot be made", path: path)
+      throw .system(.fileWriteFailed, "The folder cannot be created", path: path)
     }
   }
 

@@ -149,7 +149,7 @@ package struct HistoryRun: Sendable {
     count = Int(try cursor.number(UInt32.self))
     let propertyCount = Int(try cursor.number(UInt32.self))
     guard let kind, let layout, zeros == 0, count > 0, kind != .insert || propertyCount == 0 else {
-      throw HistoryFault("changes in the history are described wrongly", at: place)
+      throw HistoryFault("changes in the history are described incorrectly", at: place)
     }
     self.kind = kind
     entityName = try cursor.name()
@@ -188,7 +188,7 @@ extension HistoryRun {
     guard case .page(let cursor, let layout) = records else { return }
     guard let width = layout.width, !hasTombstones else { return try readRecords(cursor, layout) { _, _ in } }
     guard cursor.remainingCount == count * width else {
-      throw HistoryFault("the history has not as many changes as it says", at: cursor.position)
+      throw HistoryFault("the history has another number of changes than it declares", at: cursor.position)
     }
   }
 
@@ -227,7 +227,7 @@ extension HistoryRun {
     case ReferenceColumn.Layout.integer.rawValue: return .integer(try cursor.number(Int64.self))
     case ReferenceColumn.Layout.uuid.rawValue: return .uuid(UUID(uuid: try cursor.number(uuid_t.self)))
     case ReferenceColumn.Layout.string.rawValue: return .string(try cursor.text())
-    default: throw HistoryFault("a reference in the history is of no known kind", at: place)
+    default: throw HistoryFault("a reference in the history is of an unknown kind", at: place)
     }
   }
 

@@ -52,7 +52,7 @@ extension HistoryReader {
       throw expired("the transactions up to \(history.purgedNumber) were purged", number)
     }
     if number > history.lastNumber {
-      throw expired("the store has had \(history.lastNumber): its file is an older one", number)
+      throw expired("the last one has number \(history.lastNumber): the file is older", number)
     }
     return number
   }
@@ -196,7 +196,7 @@ struct HistoryCursor: Sendable {
   mutating func part() throws(HistoryFault) -> HistoryCursor {
     let place = position
     guard let length = Int(exactly: try number(UInt64.self)), length <= remainingCount else {
-      throw HistoryFault("a part of the history is longer than what it is part of", at: place)
+      throw HistoryFault("a part of the history is longer than the whole", at: place)
     }
     return HistoryCursor(content, in: try skip(length))
   }

@@ -170,7 +170,7 @@ enum HistoryValueCoding {
     case .binary: return .binary(Data(try cursor.bytes()))
     case .uuid: return .uuid(UUID(uuid: try cursor.number(uuid_t.self)))
     case .uri: return .uri(try uri(&cursor))
-    case nil: throw HistoryFault("a value in the history is of no known type", at: place)
+    case nil: throw HistoryFault("a value in the history is of an unknown type", at: place)
     }
   }
 
@@ -178,7 +178,7 @@ enum HistoryValueCoding {
     let place = cursor.position
     let packed = try cursor.number(PackedDecimal.self)
     if packed.isCanonical, let decimal = packed.decimal { return decimal }
-    throw HistoryFault("bytes in the history are no decimal number", at: place)
+    throw HistoryFault("bytes in the history are not a decimal number", at: place)
   }
 
   private static func boolean(_ cursor: inout HistoryCursor) throws(HistoryFault) -> Bool {
@@ -191,7 +191,7 @@ enum HistoryValueCoding {
   private static func uri(_ cursor: inout HistoryCursor) throws(HistoryFault) -> URL {
     let place = cursor.position
     if let url = URL(string: try cursor.text()) { return url }
-    throw HistoryFault("a text in the history is no URI", at: place)
+    throw HistoryFault("a text in the history is not a URI", at: place)
   }
 }
 

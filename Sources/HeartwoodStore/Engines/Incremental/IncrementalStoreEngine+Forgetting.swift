@@ -109,7 +109,7 @@ package final class RowKeeper: Sendable {
 }
 
 /// A save that uses rows which are no longer those of the records: other processes have saved, and the records were
-/// forgotten. Nothing was saved; if the save is made anew, it may succeed.
+/// forgotten. Nothing was saved; if the save is made again, it may succeed.
 package struct RecordsHaveMoved: Error {}
 
 /// Counts what relies on records staying in their rows.

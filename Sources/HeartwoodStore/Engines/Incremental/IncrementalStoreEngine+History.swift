@@ -19,7 +19,7 @@ extension IncrementalStoreEngine {
     throw PersistenceError(
       .capabilityMissing,
       "The type declares a history, and its class does not keep one.",
-      recovery: "Let the class conform to HistoryKeepingStore.",
+      recovery: "Make the class conform to HistoryKeepingStore.",
       context: .init(path: setup.placeName, storeType: type)
     )
   }
@@ -154,7 +154,7 @@ extension IncrementalStore {
       guard number == entry.number else {
         throw PersistenceError(
           .capabilityMissing,
-          "The store gave number \(number) to a transaction of a history, where \(entry.number) was the next one.",
+          "The store assigned number \(number) to a transaction of a history, and \(entry.number) was the next one.",
           context: context
         )
       }
@@ -192,7 +192,11 @@ struct HistoryRenaming {
     return try changes.references.map { reference in
       if let name = names[entity.name]?[reference] { return name }
       guard let name = try newReferences(1, entity).first else {
-        throw PersistenceError(.capabilityMissing, "The store gave no reference.", context: .init(entity: entity.name))
+        throw PersistenceError(
+          .capabilityMissing,
+          "The store returned no reference.",
+          context: .init(entity: entity.name)
+        )
       }
       names[entity.name, default: [:]][reference] = name
       return name

@@ -184,8 +184,8 @@ extension IncrementalStoreEngine {
   private func tooMany(_ count: Int, _ entity: EntityDescription) -> PersistenceError {
     PersistenceError(
       .capabilityMissing,
-      "The store was asked for \(count) records and gave more.",
-      recovery: "Let load(_:of:into:) add only those that it is asked for.",
+      "The store was asked for \(count) records and returned more.",
+      recovery: "load(_:of:into:) must add only the requested records.",
       context: .init(path: placeName, storeType: typeDescription.type, entity: entity.name)
     )
   }
@@ -219,7 +219,7 @@ extension IncrementalStoreEngine {
 
 extension IncrementalStoreEngine {
   package func followOthers() throws(PersistenceError) {
-    try withStoreErrors(.fileReadFailed, "The store could not be asked whether others have saved.") {
+    try withStoreErrors(.fileReadFailed, "The store cannot find out whether others have saved.") {
       try usingForReading {
         let mark = try store.dataVersion()
         if state.withLock({ $0.mark == mark }) { return }

@@ -8,7 +8,7 @@ import Synchronization
 extension IncrementalStoreEngine {
   package func snapshot() throws -> PersistentStore? {
     guard !isWhollyKnown else { return nil }
-    return try withStoreErrors(.fileReadFailed, "The store could not keep what it holds now.") {
+    return try withStoreErrors(.fileReadFailed, "The store cannot keep a snapshot of its records.") {
       try usingForReading {
         guard let snapshot = try store.snapshot() else { return nil }
         return try snapshotEngine(snapshot)

@@ -160,7 +160,7 @@ extension IncrementalStore {
     context.entity = entity.name
     throw PersistenceError(
       .capabilityMissing,
-      "The store gave \(references.count) references where \(count) were asked for.",
+      "The store returned \(references.count) references, and \(count) were requested.",
       context: context
     )
   }
@@ -173,7 +173,7 @@ extension IncrementalStoreEngine {
     try withStoreErrors(.fileWriteFailed, Self.notNamed) { try using { try storeReferences(count, for: entity) } }
   }
 
-  private static let notNamed = "The store could not give references to new records."
+  private static let notNamed = "The store returned no references for new records."
 
   private func storeReferences(_ count: Int, for entity: EntityDescription) throws -> ReferenceColumn {
     let references = ReferenceColumnBuilder()
@@ -284,7 +284,7 @@ extension IncrementalStoreEngine {
   /// Returns the changes, applied to the records that are known by now: while the save waited for the disk, other
   /// threads have read more records as they were before it, and new records come after these.
   ///
-  /// - Returns: also the store's mark; nil if the known records have to be read anew.
+  /// - Returns: also the store's mark; nil if the known records have to be read again.
   private func changesBesideOthers(
     _ made: MadeChanges,
     _ now: StoreContents
@@ -397,7 +397,7 @@ extension IncrementalStoreEngine {
   package func setPath(_ path: String) throws(PersistenceError) {
     throw PersistenceError(
       .capabilityMissing,
-      "An open store of this type stays where it is.",
+      "An open store of this type cannot be moved.",
       recovery: "Use convert(_:to:) to move it.",
       context: context
     )

@@ -200,7 +200,7 @@ extension MigrationReport {
     ]
     throw PersistenceError(
       .migrationFailed,
-      "The store was left as it is, because \(reasons.compactMap(\.self).joined(separator: ", and because ")):\n\(lines)",
+      "The store is unchanged, because \(reasons.compactMap(\.self).joined(separator: ", and because ")):\n\(lines)",
       recovery: hasMisfits ? .resolveMigration : .acceptMigrationLoss,
       context: .init(path: path, entity: obstacles.first?.entity, property: obstacles.first?.property)
     )
@@ -216,14 +216,14 @@ extension MigrationReport.Finding: CustomStringConvertible {
 
   private var words: String {
     switch kind {
-    case .converted: "with a value that became one of another type"
-    case .filled: "without a value that got the default one"
-    case .unfit: "with a value that has no form in the new type"
+    case .converted: "with a value that was converted to another type"
+    case .filled: "without a value that got the default value"
+    case .unfit: "with a value that cannot be converted to the new type"
     case .severalObjects: "with several objects where one is allowed"
-    case .removedLinks: "that led to records which are gone"
-    case .restoredLinks: "that lead to what leads back to them"
-    case .duplicates: "with the values of another one, though they are to be unique"
-    case .missing: "without a value, though there must be one"
+    case .removedLinks: "that referred to deleted records"
+    case .restoredLinks: "whose relationship was restored from the other end"
+    case .duplicates: "with the same values as another one, although they must be unique"
+    case .missing: "without a required value"
     case .removedRecords: "left out: nothing is made of \(count == 1 ? "it" : "them")"
     case .removedValues: "with a value that is left out"
     }
@@ -292,7 +292,7 @@ public final class MigrationProgress: Sendable {
   /// records itself calls it from time to time.
   public func check() throws(PersistenceError) {
     guard isCancelled else { return }
-    throw PersistenceError(.migrationCancelled, "The migration was cancelled. The store is as it was.")
+    throw PersistenceError(.migrationCancelled, "The migration was cancelled. The store is unchanged.")
   }
 }
 

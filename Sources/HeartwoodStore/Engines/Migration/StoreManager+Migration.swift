@@ -80,8 +80,8 @@ extension StoreManager {
     throw PersistenceError(
       .migrationModelMissing,
       candidates.isEmpty
-        ? "The model that the store was written with is needed to migrate it: its file holds none. Its entities are \(names)."
-        : "None of the models at hand is the one that the store was written with. "
+        ? "The migration needs the model with which the store was written, and its file contains none. Its entities are \(names)."
+        : "The store was written with none of the given models. "
           + "\(Self.misfits(request, metadata, embedded))Its entities are \(names).",
       recovery: embedded == nil ? .giveOlderModels : .giveOlderModelsOrCopyStore,
       context: .init(path: request.placeName, storeType: request.type)
@@ -96,8 +96,8 @@ extension StoreManager {
       let others = metadata.modelVersionHashes.filter { model.entity(named: $0.key)?.versionHash != $0.value }
       return "other version hashes of \(others.keys.sorted().joined(separator: ", "))"
     }
-    let given = request.options[.writtenModel].map { "That which was given has \(others($0))." }
-    let own = embedded.map { "That in the store's file has \(others($0))." }
+    let given = request.options[.writtenModel].map { "The given model has \(others($0))." }
+    let own = embedded.map { "The model in the store's file has \(others($0))." }
     return [given, own].compactMap(\.self).map { $0 + " " }.joined()
   }
 

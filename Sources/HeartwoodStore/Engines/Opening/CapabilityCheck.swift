@@ -43,7 +43,7 @@ struct CapabilityCheck {
   func isAtNoURL(_ place: StorePlace?) -> PersistenceError {
     let own = description.urlSchemes.map { "\($0)://" }.joined(separator: ", ")
     return lacks(
-      own.isEmpty ? "is a file, and the URL names none" : "is at URLs that begin with \(own)",
+      own.isEmpty ? "is a file, and the URL is not that of a file" : "is at URLs that begin with \(own)",
       recovery: own.isEmpty ? "Give a file URL." : "Give such a URL, or another type.",
       path: place?.description
     )
@@ -53,7 +53,7 @@ struct CapabilityCheck {
   func isNoFile(_ place: StorePlace?) -> PersistenceError {
     let own = description.urlSchemes.map { "\($0)://" }.joined(separator: ", ")
     return lacks(
-      "is no file",
+      "is not a file",
       recovery: own.isEmpty ? .chooseAnotherTypeOrNoFile : "Give a URL that begins with \(own).",
       path: place?.description
     )
@@ -70,13 +70,13 @@ struct CapabilityCheck {
       switch property {
       case .attribute(let attribute) where !capabilities.attributeTypes.contains(attribute.type):
         throw lacks(
-          "has no place for attributes of type \(attribute.type.rawValue)",
+          "cannot keep attributes of type \(attribute.type.rawValue)",
           path: path,
           entity: entity.name,
           property: attribute.name
         )
       case .relationship(let relationship) where !capabilities.supports(.relationships):
-        throw lacks("has no place for relationships", path: path, entity: entity.name, property: relationship.name)
+        throw lacks("cannot keep relationships", path: path, entity: entity.name, property: relationship.name)
       default: break
       }
     }
@@ -88,7 +88,7 @@ struct CapabilityCheck {
     for table in contents.tables {
       for group in table.groups {
         guard let kind = group.references.kindOutside(capabilities.referenceKinds) else { continue }
-        throw lacks("cannot call a record by a reference of kind \(kind)", path: path, entity: table.entity.name)
+        throw lacks("cannot keep references of the kind \(kind)", path: path, entity: table.entity.name)
       }
     }
   }
@@ -125,7 +125,7 @@ extension StoreSetup {
   func absent() -> PersistenceError {
     PersistenceError(
       .fileNotFound,
-      "There is no store, and it is to be opened for reading only.",
+      "There is no store, and opening for reading only does not make one.",
       context: .init(path: placeName)
     )
   }
@@ -136,7 +136,7 @@ extension StoreSetup {
     for table in contents.tables where table.count > 0 && !kept.contains(table.entity.ordinal) {
       throw PersistenceError(
         .entityUnknown,
-        "There are \(table.count) records of an entity that the new store would not keep.",
+        "There are \(table.count) records of an entity that the new store does not keep.",
         recovery: "Give it a configuration that has the entity.",
         context: .init(path: placeName, entity: table.entity.name)
       )
@@ -162,7 +162,7 @@ extension StoreEngine {
     throw PersistenceError(
       .storeNotOpen,
       "The store was removed from its coordinator.",
-      recovery: "Add it again, and read and change the objects anew.",
+      recovery: "Add it again, fetch the objects, and make the changes again.",
       context: .init(path: placeName, storeType: type)
     )
   }

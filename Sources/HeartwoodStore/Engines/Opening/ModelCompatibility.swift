@@ -81,7 +81,7 @@ extension ManagedObjectModel {
     do {
       return try ManagedObjectModel(encoded: data)
     } catch let error as DecodingError {
-      throw PersistenceError(.fileMalformed, "The model, which is to be JSON, cannot be read: \(error.explanation)")
+      throw PersistenceError(.fileMalformed, "The model, which must be JSON, cannot be read: \(error.explanation)")
     } catch let error as ModelValidationError {
       throw PersistenceError(.fileMalformed, "\(error)")
     } catch {
@@ -96,9 +96,9 @@ extension DecodingError {
     switch self {
     case .keyNotFound(let key, let context): "\(Self.place(context) ?? "It") has no \(key.stringValue)."
     case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      Self.place(context).map { "\($0) is of another type than it must be." } ?? "It is no JSON object."
+      Self.place(context).map { "\($0) has the wrong type." } ?? "It is not a JSON object."
     case .dataCorrupted(let context):
-      Self.place(context).map { "\($0): \(Self.detail(context))" } ?? "It is not JSON, or not all of it is there."
+      Self.place(context).map { "\($0): \(Self.detail(context))" } ?? "It is not JSON, or it is incomplete."
     @unknown default: "It is not JSON of a model."
     }
   }
@@ -106,7 +106,7 @@ extension DecodingError {
   /// The decoder's own message mentions Swift if a name is unknown; this package describes that itself.
   private static func detail(_ context: Context) -> String {
     let text = context.debugDescription
-    return text.hasPrefix("Cannot initialize ") ? "It is none of the names that are known." : text
+    return text.hasPrefix("Cannot initialize ") ? "It is not a known name." : text
   }
 
   /// Returns the place of a fault: `entities[0].properties[2].type`; nil for the top level.

@@ -44,8 +44,8 @@ extension StoreManager {
     guard refusals.isEmpty else {
       throw PersistenceError(
         .storeReadOnly,
-        "The store can be read, but not migrated where it is: what another program keeps in its file would be lost. "
-          + refusals.joined(separator: " ") + " The store was left as it is.",
+        "The store can be read, but not migrated in place, because data of another program in its file would be lost. "
+          + refusals.joined(separator: " ") + " The store is unchanged.",
         recovery: .migrateToOtherFile,
         context: .init(path: request.path, storeType: request.type)
       )

@@ -132,7 +132,7 @@ extension StoreManager {
       PersistenceError(
         .capabilityMissing,
         "The \(what) of the type \(type) conforms to neither \(protocols).",
-        recovery: "Let it conform to one of them.",
+        recovery: "Conform to one of them.",
         context: .init(storeType: type)
       )
     }
@@ -170,7 +170,7 @@ extension StoreManager {
     if let format = try registry.format(for: type) as? any FileFormat { return format }
     throw PersistenceError(
       .capabilityMissing,
-      "A store of type \(type) is no file.",
+      "A store of type \(type) is not a file.",
       recovery: .chooseAnotherType,
       context: .init(storeType: type)
     )
@@ -274,7 +274,7 @@ extension StoreManager {
     guard file.size > 0 else {
       throw PersistenceError(
         .fileMalformed,
-        "The file is empty: it asks for a new store, which has no metadata before it is opened and saved.",
+        "The file is empty. A new store has no metadata until it is opened and saved.",
         context: .init(path: path, storeType: request.type)
       )
     }
@@ -348,8 +348,8 @@ extension StoreManager {
     guard try registry.format(for: request.type).isReadOnly else { return }
     throw PersistenceError(
       .storeReadOnly,
-      "Files of this type are only read: none is replaced or removed.",
-      recovery: "Name a type that is written, if the file is yours.",
+      "Files of this type can only be read, and not replaced or removed.",
+      recovery: "If the file is yours, give a type that can be written.",
       context: .init(path: request.placeName, storeType: request.type)
     )
   }

@@ -88,7 +88,7 @@ package struct StorePlacement {
     guard try sideFileIdentities(path).isSubset(of: before) else {
       throw PersistenceError(
         .storeBusy,
-        "Somebody has opened the store while it was to be replaced. It is as it was.",
+        "Another process has opened the store that was to be replaced. It is unchanged.",
         recovery: "Try again when it is closed.",
         context: .init(path: path, storeType: format.typeDescription.type)
       )
@@ -230,7 +230,7 @@ extension FileSystem {
     if options[.isReadOnly] || isWritableFile(atPath: path) { return }
     throw PersistenceError(
       .storeReadOnly,
-      "The permissions of the file that is to be replaced do not let it be written. It is as it was.",
+      "The permissions of the file to be replaced do not allow writing. It is unchanged.",
       recovery: "Change them, or choose another place.",
       context: .init(path: path, storeType: type)
     )

@@ -127,8 +127,8 @@ extension SalvageSettlement {
   private mutating func noteChange(of owner: RecordKey, _ side: Side, dropped: [RecordKey], added: [RecordKey]) {
     let entity = contents.model.entities[owner.entityOrdinal]
     let changes: [(SalvageReport.Loss.Kind, [RecordKey], String)] = [
-      (.links, dropped, "which does not lead back."),
-      (.restoredLinks, added, "as the other end says; this end had nothing."),
+      (.links, dropped, "which does not refer back."),
+      (.restoredLinks, added, "as at the other end; this end had no value."),
     ]
     for (kind, keys, reason) in changes {
       guard let first = keys.first else { continue }

@@ -142,7 +142,7 @@ extension SalvageSettlement {
         property: entity.properties[property].name,
         references: [reference],
         count: old.count - new.count,
-        reason: missing.map { "It refers to \(text($0)), which is not there." } ?? "It refers to a record twice."
+        reason: missing.map { "It refers to \(text($0)), which does not exist." } ?? "It refers to a record twice."
       )
     )
   }

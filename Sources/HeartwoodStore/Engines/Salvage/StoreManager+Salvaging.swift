@@ -57,7 +57,7 @@ extension StoreManager {
     guard try file.file.status().identity == file.status.identity else {
       throw PersistenceError(
         .fileChangedOnDisk,
-        "The file was written while it was read. Nothing was written. Salvage it when nobody uses it.",
+        "The file was changed while it was being read. Nothing was written. Salvage it when no other process uses it.",
         context: .init(path: file.path)
       )
     }
@@ -207,7 +207,7 @@ extension StoreManager {
     else { return }
     throw PersistenceError(
       .fileExists,
-      "The damaged store and the new one are the same file, and a damaged file is never written over.",
+      "The damaged store and the new one are the same file, and a damaged file is never overwritten.",
       recovery: .chooseAnotherName,
       context: .init(path: path)
     )

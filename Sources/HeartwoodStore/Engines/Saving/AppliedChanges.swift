@@ -118,7 +118,7 @@ struct ChangeApplication {
         guard try table.row(of: reference) != nil else { continue }
         throw PersistenceError(
           .duplicateReference,
-          "An object is inserted under the reference of another.",
+          "An object is inserted with the reference of another.",
           recovery: "Give it one of its own, or none.",
           context: .init(
             entity: insertion.entity.name,

@@ -90,7 +90,7 @@ extension BatchDeletion {
     let others = tables.value(denial.ordinal, of: denial.subject).objectIDs.filter { !isDeleted($0) }
     guard !others.isEmpty, let id = tables.objectID(of: denial.subject) else { return }
     let name = id.entity.properties[denial.ordinal].name
-    let problem = "denies the deletion of an object while it leads to others."
+    let problem = "denies the deletion of an object while it refers to others."
     faults.append([ValidationFault(.deletionDenied, id, name, problem, relatedObjectIDs: others)])
   }
 

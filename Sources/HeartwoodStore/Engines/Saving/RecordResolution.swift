@@ -214,7 +214,7 @@ extension RecordResolution {
     guard permanent.entity.isKind(of: destination) else {
       throw PersistenceError(
         .valueTypeMismatch,
-        "A relationship to \(destination.name) leads to an object of \(permanent.entity.name).",
+        "A relationship to \(destination.name) refers to an object of \(permanent.entity.name).",
         context: context(entity, ordinal, id)
       )
     }
@@ -244,8 +244,8 @@ extension PersistenceError {
     PersistenceError(
       .danglingReference,
       id.isTemporaryID
-        ? "A relationship leads to an object that is not saved with it."
-        : "A relationship leads to an object of another store.",
+        ? "A relationship refers to an object that is not saved with it."
+        : "A relationship refers to an object of another store.",
       recovery: id.isTemporaryID ? "Save both in one context." : "Keep both in one store.",
       context: context
     )

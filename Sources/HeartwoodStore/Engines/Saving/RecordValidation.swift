@@ -67,7 +67,7 @@ extension RecordValidation {
     case (.integer(let number), let wanted?) where wanted.integerRange != nil:
       note(number < 0 ? .tooSmall : .tooGreat, ordinal, "is \(type), and the value is out of its range.")
     case (.string(let name), .binary), (.string(let name), .transformable):
-      note(.rejected, ordinal, "is \(type), and the value, a \(name), cannot be turned into bytes.")
+      note(.rejected, ordinal, "is \(type), and the value, a \(name), cannot be converted to bytes.")
     default: note(.wrongType, ordinal, "is \(type), and the value is \(value.kindDescription).")
     }
   }
@@ -83,11 +83,11 @@ extension RecordValidation {
   private mutating func check(_ count: Int, _ trait: PropertyTrait, _ ordinal: Int) {
     let (least, most) = (trait.minCount, trait.maxCount)
     if count == 0 {
-      if !trait.mayBeEmpty { note(.missingValue, ordinal, "is required and leads nowhere.") }
+      if !trait.mayBeEmpty { note(.missingValue, ordinal, "is required and refers to no object.") }
     } else if count < least {
-      note(.tooFew, ordinal, "leads to \(count) objects; \(least) are the least.")
+      note(.tooFew, ordinal, "refers to \(count) objects; at least \(least) are required.")
     } else if trait.isToMany, most > 0, count > most {
-      note(.tooMany, ordinal, "leads to \(count) objects; \(most) are the most.")
+      note(.tooMany, ordinal, "refers to \(count) objects; at most \(most) are allowed.")
     }
   }
 
@@ -137,10 +137,10 @@ extension RecordValidation {
     if least != nil || greatest != nil {
       let length = text.utf16.count
       if let least, length < least {
-        note(.tooShort, attribute.name, "has \(length) characters; \(least) are the least.")
+        note(.tooShort, attribute.name, "has \(length) characters; at least \(least) are required.")
       }
       if let greatest, length > greatest {
-        note(.tooLong, attribute.name, "has \(length) characters; \(greatest) are the most.")
+        note(.tooLong, attribute.name, "has \(length) characters; at most \(greatest) are allowed.")
       }
     }
     if let pattern = attribute.pattern, !pattern.matches(text) {
@@ -221,7 +221,7 @@ package struct ContentsValidation {
       guard let target = node.entity.relationshipTargets[ordinal] else { continue }
       let ids = value.objectIDs
       for id in ids { try checkLink(node, ordinal, target, id) }
-      if Set(ids).count < ids.count { note(node, "\(node.entity.properties[ordinal].name) leads to an object twice.") }
+      if Set(ids).count < ids.count { note(node, "\(node.entity.properties[ordinal].name) refers to an object twice.") }
     }
   }
 
@@ -233,13 +233,13 @@ package struct ContentsValidation {
   ) throws(PersistenceError) {
     let name = node.entity.properties[ordinal].name
     guard id.entity.isKind(of: contents.model.entities[target.entityOrdinal]) else {
-      return note(node, "\(name) leads to an object of \(id.entity.name), which is another entity.")
+      return note(node, "\(name) refers to an object of \(id.entity.name), which is another entity.")
     }
     guard let other = try contents.node(id.reference, of: id.entity) else {
-      return note(node, "\(name) leads to \(id.entity.name) \(id.reference), which is not there.")
+      return note(node, "\(name) refers to \(id.entity.name) \(id.reference), which does not exist.")
     }
     if let inverse = target.inverseOrdinal, !other[inverse].objectIDs.contains(node.objectID) {
-      note(node, "\(name) leads to \(id.entity.name) \(id.reference), whose inverse does not lead back.")
+      note(node, "\(name) refers to \(id.entity.name) \(id.reference), whose inverse does not refer back.")
     }
   }
 

@@ -62,7 +62,7 @@ struct ReferenceAssigner: Sendable {
     guard !overflow else {
       throw PersistenceError(
         .capabilityMissing,
-        "The records are called by numbers, and the greatest number is taken.",
+        "The references of the records are numbers, and the greatest number is in use.",
         recovery: "Give new records references of your own.",
         context: .init(entity: table.entity.name)
       )

@@ -98,7 +98,7 @@ extension ColumnFilter {
     case .uuids(let ordinal, _), .decimals(let ordinal, _): return "the column \(name(ordinal))"
     case .text(let ordinal, _): return "the text of \(name(ordinal))"
     case .reference(let ordinal, _): return "where \(name(ordinal)) leads"
-    case .related(let ordinal, _): return "the objects that \(name(ordinal)) leads to"
+    case .related(let ordinal, _): return "the objects to which \(name(ordinal)) refers"
     case .count(let ordinal, _): return "the count of \(name(ordinal))"
     case .rows: return "given objects"
     case .indexed(_, let test): return test.description(for: entity)

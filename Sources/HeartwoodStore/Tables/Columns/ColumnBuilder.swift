@@ -37,7 +37,7 @@ public final class ColumnBuilder {
   /// Returns the values as an immutable column; this becomes empty.
   package func sealed() -> RecordColumn {
     let hasOffsets = kind == .bytes || kind == .toMany
-    precondition(byteCount <= UInt32.max, "A column holds at most 4 GiB in one group; end the group where it is full.")
+    precondition(byteCount <= UInt32.max, "A column holds at most 4 GiB in one group; end the group when it is full.")
     if hasOffsets { offsets.append(UInt32(truncatingIfNeeded: kind == .bytes ? values.count : references.count)) }
     defer {
       rowCount = 0

@@ -62,7 +62,7 @@ package struct ColumnMeaning: Sendable {
     for row in 0..<column.rowCount where column.validity?[row] ?? true {
       let range = column.range(row)
       let text = String(decoding: column.values.unsafeBytes[range], as: UTF8.self)
-      if URL(string: text) == nil { return ColumnFault("a text is no URI", in: column.values, at: range.lowerBound) }
+      if URL(string: text) == nil { return ColumnFault("a text is not a URI", in: column.values, at: range.lowerBound) }
     }
     return nil
   }
@@ -71,7 +71,7 @@ package struct ColumnMeaning: Sendable {
     for row in 0..<column.rowCount where column.validity?[row] ?? true {
       let place = row * PackedDecimal.width
       let packed = column.values.unsafeBytes.loadUnaligned(fromByteOffset: place, as: PackedDecimal.self)
-      if !packed.isCanonical { return ColumnFault("bytes are no decimal number", in: column.values, at: place) }
+      if !packed.isCanonical { return ColumnFault("bytes are not a decimal number", in: column.values, at: place) }
     }
     return nil
   }
@@ -131,13 +131,13 @@ package enum ColumnShape {
   }
 
   private static func lengthFault(_ bytes: ByteSlice, _ length: Int) -> ColumnFault? {
-    bytes.count == length ? nil : ColumnFault("there are \(bytes.count) bytes in place of \(length)", in: bytes)
+    bytes.count == length ? nil : ColumnFault("there are \(bytes.count) bytes instead of \(length)", in: bytes)
   }
 
   private static func bitsFault(_ bytes: ByteSlice, count: Int) -> ColumnFault? {
     if let fault = lengthFault(bytes, BitSlice.byteCount(count)) { return fault }
     guard count % 8 != 0, let last = bytes.unsafeBytes.last, last >> UInt8(count % 8) != 0 else { return nil }
-    return ColumnFault("bits behind the last row are set", in: bytes, at: bytes.count - 1)
+    return ColumnFault("bits after the last row are set", in: bytes, at: bytes.count - 1)
   }
 
   private static func offsetsFault(_ offsets: ByteSlice?, count: Int, end: Int, in values: ByteSlice) -> ColumnFault? {
@@ -176,7 +176,7 @@ package struct ReferenceMeaning {
 
   private func entityFault() -> ColumnFault? {
     guard let allowedEntities else { return nil }
-    let what = "a reference leads to an entity that the relationship does not lead to"
+    let what = "a reference is to an entity that is not a destination of the relationship"
     switch references.entities {
     case .same(let ordinal):
       let isAllowed = allowedEntities.indices.contains(Int(ordinal)) && allowedEntities[Int(ordinal)]
@@ -202,7 +202,7 @@ package struct ReferenceMeaning {
         let bytes = references.bytes(index)
         guard isMixedName(bytes) else {
           let place = bytes.baseAddress.map { $0 - references.values.unsafeBase } ?? 0
-          return ColumnFault("a reference is of no known kind", in: references.values, at: place)
+          return ColumnFault("a reference is of an unknown kind", in: references.values, at: place)
         }
       }
       return nil

@@ -173,6 +173,6 @@ package enum ColumnCheck {
       previous = offset
     }
     if descends { return "the offsets descend" }
-    return Int(previous) > limit ? "an offset lies past the end" : nil
+    return Int(previous) > limit ? "an offset is past the end" : nil
   }
 }

@@ -258,7 +258,7 @@ package final class ReferenceColumnBuilder {
 
   /// Returns the references as an immutable column; this becomes empty.
   package func sealed() -> ReferenceColumn {
-    precondition(byteCount <= UInt32.max, "References take at most 4 GiB in one group; end the group where it is full.")
+    precondition(byteCount <= UInt32.max, "References take at most 4 GiB in one group; end the group when it is full.")
     if layout == nil { begin(.integer) }
     let names = column(of: layout ?? .integer)
     var owners = entities ?? .same(0)

@@ -54,7 +54,7 @@ struct IndexedRows: Sendable {
 /// were added.
 ///
 /// It is a value, and its parts never change: versions of a table share them. Each index covers at least twice the rows
-/// of the next one, so there are few, and a row is indexed anew O(log rows) times at most, however many saves insert it
+/// of the next one, so there are few, and a row is indexed again O(log rows) times at most, however many saves insert it
 /// and others.
 struct ReferenceIndexes: Sendable {
   private struct Part {

@@ -629,7 +629,7 @@ def read_run(cursor):
     offset = cursor.offset
     kind, layout, zeros, count, property_count = cursor.take("<BBHII")
     fits = kind <= DELETE and layout <= MIXED and zeros == 0 and count > 0 and (kind != INSERT or property_count == 0)
-    expect(fits, "changes are described wrongly", offset)
+    expect(fits, "changes are described incorrectly", offset)
     entity = cursor.name()
     names = [cursor.name() for _ in range(property_count)]
     expect(len(set(names)) == len(names), "a property is named twice", offset)

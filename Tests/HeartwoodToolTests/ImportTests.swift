@@ -124,7 +124,7 @@ import Testing
     ("Name,Note\na,b,c\n", "sales.csv:2: The row has 3 fields", "--header-line"),
     ("Name,Note;x\na,b\n", "sales.csv:1: The line does not show which character", "--separator comma, semicolon"),
     ("Name\u{0}\na\n", "sales.csv:1: There is a zero byte", "--encoding utf-16"),
-    ("", "The file is empty", ""), ("\n\n", "no line 1 with the titles", ""),
+    ("", "The file is empty", "no store in it"), ("\n\n", "no line 1 with the titles", "sales.csv"),
   ])
   func whatIsNotClearIsRefused(_ text: String, _ problem: String, _ cure: String) throws {
     try write(text)

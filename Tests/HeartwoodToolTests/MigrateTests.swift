@@ -102,12 +102,12 @@ import Testing
     try writeModel(Self.renamed, unique: true)
     let dry = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel", "--dry-run")
     #expect(dry.status == 1)
-    #expect(dry.text.contains("! ToDo.done: 4 records with the values of another one"))
+    #expect(dry.text.contains("! ToDo.done: 4 records with the same values as another one"))
     let quiet = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel", "--dry-run", "--quiet")
     #expect(quiet.status == 1 && quiet.text == "")
     #expect(
       quiet.errors.hasPrefix(
-        "heartwood: error: todo.heartwood: cannot be migrated: ToDo.done: 4 records with the values"
+        "heartwood: error: todo.heartwood: cannot be migrated: ToDo.done: 4 records with the same values"
       )
     )
     let report = try #require(
@@ -134,7 +134,7 @@ import Testing
     let refused = try heartwood.shell(line)
     #expect(refused.status == 1)
     let reason = try #require((try refused.json() as? [String: Any])?["refused"] as? String)
-    #expect(reason.hasPrefix("cannot be migrated: ToDo.done: 4 records with the values of another one"))
+    #expect(reason.hasPrefix("cannot be migrated: ToDo.done: 4 records with the same values as another one"))
     #expect(refused.errors == "heartwood: error: todo.heartwood: \(reason)\n")
     try writeModel(Self.renamed)
     let allowed = try heartwood.shell(line)

@@ -238,7 +238,7 @@ extension URL {
     let faults = error.context.validationFaults
     #expect(Set(faults.map(\.property)) == ["mood", "color"])
     #expect(faults.allSatisfy { $0.kind == .rejected && $0.objectID == day.objectID })
-    #expect(faults.allSatisfy { $0.message.contains("a Mood, cannot be turned into bytes") }, "\(faults)")
+    #expect(faults.allSatisfy { $0.message.contains("a Mood, cannot be converted to bytes") }, "\(faults)")
     day[Day.moodKey] = Mood()
     day[Day.colorKey] = nil
     try context.save()

@@ -64,8 +64,8 @@ import Testing
     bad("1, \"a\"b, 2, , \(end)", 7, "Something follows the closing quote"),
     bad("1, \"a\n\n, 2, , \(end)", 4, "The quote that begins the field has no closing quote."),
     bad("1, \"a\"\"", 4, "The quote that begins the field has no closing quote."),
-    bad("1, a\rb, 2, , \(end)", 5, "a carriage return without a line feed"),
-    bad("1, a, 2, , 1\r", 13, "a carriage return without a line feed"),
+    bad("1, a\rb, 2, , \(end)", 5, "There is a carriage return without a line feed"),
+    bad("1, a, 2, , 1\r", 13, "There is a carriage return without a line feed"),
     bad(
       "1, a, 2, , E899556C-BE1A-42A3-A634-F8411915C05F\n",
       12,

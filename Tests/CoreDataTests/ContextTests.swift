@@ -137,6 +137,55 @@ import Testing
     }
   }
 
+  @Test func observersWithSelectorsAreNotRetained() throws {
+    let stack = try Stack(NSInMemoryStoreType)
+    let center = NotificationCenter.default
+    var observer: Observer? = Observer()
+    weak let weakObserver = observer
+    try stack.context.performAndWait {
+      // What heartwood-coredata makes of `#selector(Observer.didSave(_:))`.
+      let selector = Selector("didSave(_:)", Observer.didSave(_:))
+      #expect(selector == Selector("didSave(_:)", Observer.didSave(_:)) && "\(selector)" == "didSave(_:)")
+      center.addObserver(
+        observer as Any,
+        selector: selector,
+        name: .NSManagedObjectContextDidSave,
+        object: stack.context
+      )
+      center.addObserver(
+        observer as Any,
+        selector: Selector("count", Observer.count),
+        name: .NSManagedObjectContextWillSave,
+        object: stack.context
+      )
+      stack.insert("Milk")
+      try stack.context.save()
+      #expect(observer?.insertions == 1 && observer?.calls == 1)
+      center.removeSelectorObserver(observer as Any, name: .NSManagedObjectContextDidSave, object: nil)
+      stack.insert("Bread")
+      try stack.context.save()
+      #expect(observer?.insertions == 1 && observer?.calls == 2)
+      center.removeSelectorObserver(observer as Any)
+      stack.insert("Cheese")
+      try stack.context.save()
+      #expect(observer?.calls == 2)
+      center.addObserver(observer as Any, selector: selector, name: .NSManagedObjectContextDidSave, object: nil)
+    }
+    observer = nil
+    #expect(weakObserver == nil)
+  }
+
+  private final class Observer {
+    private(set) var insertions = 0
+    private(set) var calls = 0
+
+    func didSave(_ notification: NSNotification) {
+      insertions += (notification.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>)?.count ?? 0
+    }
+
+    func count() { calls += 1 }
+  }
+
   @Test func resettingForgetsObjects() throws {
     let stack = try Stack(NSSQLiteStoreType)
     stack.context.performAndWait {

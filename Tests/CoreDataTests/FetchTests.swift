@@ -127,6 +127,21 @@ import Testing
     #expect(NSSortDescriptor(keyPath: \ToDo.list?.title, ascending: true).key == "list.title")
   }
 
+  @Test func sortDescriptorsWithComparatorsAreForArrays() throws {
+    let byLength = NSSortDescriptor(key: "memo", ascending: false) { left, right in
+      NSNumber(value: (left as? String)?.count ?? 0).compare(NSNumber(value: (right as? String)?.count ?? 0))
+    }
+    let rows: [[String: Any]] = [["memo": "a"], ["memo": "ccc"], ["memo": "bb"]]
+    let sorted = NSArray(array: rows).sortedArray(using: [byLength])
+    #expect(sorted.compactMap { ($0 as? [String: Any])?["memo"] as? String } == ["ccc", "bb", "a"])
+    let stack = try filled(NSSQLiteStoreType)
+    stack.context.performAndWait {
+      let request = toDoRequest()
+      request.sortDescriptors = [byLength]
+      #expect(throws: CocoaError.self) { try stack.context.fetch(request) }
+    }
+  }
+
   @Test(arguments: Stack.types) func batchesChangeAndDeleteRecords(type: String) throws {
     let stack = try filled(type)
     try stack.context.performAndWait { () throws in

@@ -69,6 +69,102 @@ import Testing
     #expect(Set(merged.entitiesByName.keys) == ["Note", "ToDo", "List"])
   }
 
+  @Test func indexesAndDerivedAttributesArePartOfTheModel() throws {
+    let model = Models.toDos()
+    let toDo = try #require(model.entitiesByName["ToDo"])
+    let list = try #require(model.entitiesByName["List"])
+    let memo = try #require(toDo.propertiesByName["memo"])
+    memo.isIndexedBySpotlight = true
+    let lowered = NSExpressionDescription()
+    lowered.expression = NSExpression(format: "lowercase:(memo)")
+    let index = NSFetchIndexDescription(
+      name: "byMemo",
+      elements: [
+        NSFetchIndexElementDescription(property: memo, collationType: .binary),
+        NSFetchIndexElementDescription(property: lowered, collationType: .binary),
+      ]
+    )
+    index.elements[0].isAscending = false
+    index.partialIndexPredicate = NSPredicate(format: "done == NO")
+    toDo.indexes = [index]
+    #expect(index.entity === toDo && index.elements[0].indexDescription === index)
+    let count = NSDerivedAttributeDescription()
+    count.name = "itemCount"
+    count.attributeType = .integer64AttributeType
+    count.derivationExpression = NSExpression(format: "items.@count")
+    list.properties += [count]
+
+    let copy = try #require(model.copy() as? NSManagedObjectModel)
+    let copied = try #require(copy.entitiesByName["ToDo"]?.indexes.first)
+    #expect(copied.name == "byMemo" && copied.partialIndexPredicate == index.partialIndexPredicate)
+    #expect(copied.elements.map(\.isAscending) == [false, true])
+    #expect(copied.elements[0].property === copy.entitiesByName["ToDo"]?.propertiesByName["memo"])
+    #expect((copied.elements[1].property as? NSExpressionDescription)?.expression == lowered.expression)
+    let derived = copy.entitiesByName["List"]?.propertiesByName["itemCount"] as? NSDerivedAttributeDescription
+    #expect(derived?.derivationExpression == count.derivationExpression)
+
+    let stack = try Stack(NSSQLiteStoreType, model: model)
+    try stack.context.performAndWait {
+      let shopping = List(context: stack.context)
+      shopping.title = "Shopping"
+      shopping.addToItems(stack.insert("Milk"))
+      try stack.context.save()
+      stack.context.refresh(shopping, mergeChanges: false)
+      #expect(shopping.value(forKey: "itemCount") as? Int == 1)
+    }
+  }
+
+  @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType]) func fetchedPropertiesFetch(type: String) throws {
+    let model = Models.toDos()
+    let urgent = NSFetchedPropertyDescription()
+    urgent.name = "urgent"
+    let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "ToDo")
+    request.predicate = NSPredicate(format: "kind == 1 AND list == $FETCH_SOURCE")
+    urgent.fetchRequest = request
+    model.entitiesByName["List"]?.properties += [urgent]
+    #expect(model.entitiesByName["List"]?.propertiesByName["urgent"] === urgent)
+    let copy = try #require(model.copy() as? NSManagedObjectModel)
+    let copied = copy.entitiesByName["List"]?.propertiesByName["urgent"] as? NSFetchedPropertyDescription
+    #expect(copied?.fetchRequest?.predicate == request.predicate && copied?.fetchRequest?.entityName == "ToDo")
+
+    let stack = try Stack(type, model: model)
+    try stack.context.performAndWait {
+      let shopping = List(context: stack.context)
+      shopping.title = "Shopping"
+      let milk = stack.insert("Milk")
+      milk.kind = .urgent
+      stack.insert("Bread").kind = .urgent
+      shopping.addToItems(milk)
+      shopping.addToItems(stack.insert("Cheese"))
+      try stack.context.save()
+      #expect(shopping.value(forKey: "urgent") as? [NSManagedObject] == [milk])
+    }
+  }
+
+  @Test func aFetchedPropertyNeedsARequest() throws {
+    let model = Models.toDos()
+    let urgent = NSFetchedPropertyDescription()
+    urgent.name = "urgent"
+    model.entitiesByName["List"]?.properties += [urgent]
+    #expect(model.entityVersionHashesByName.isEmpty)
+  }
+
+  @Test func templatesAreKept() throws {
+    let model = Models.toDos()
+    let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "ToDo")
+    request.predicate = NSPredicate(format: "sortOrder > $MIN")
+    request.fetchLimit = 5
+    model.setFetchRequestTemplate(request, forName: "late")
+    let copy = try #require(model.copy() as? NSManagedObjectModel)
+    #expect(copy.fetchRequestTemplatesByName.keys.sorted() == ["late"])
+    #expect(copy.fetchRequestTemplate(forName: "late")?.predicate == request.predicate)
+    let made = try #require(copy.fetchRequestFromTemplate(withName: "late", substitutionVariables: ["MIN": 3]))
+    #expect(made.predicate == NSPredicate(format: "sortOrder > 3") && made.fetchLimit == 5)
+    #expect(copy.fetchRequestFromTemplate(withName: "none", substitutionVariables: [:]) == nil)
+    model.setFetchRequestTemplate(nil, forName: "late")
+    #expect(model.fetchRequestTemplate(forName: "late") == nil)
+  }
+
   @Test func configurationsHoldEntities() throws {
     let model = Models.toDos()
     model.setEntities([try #require(model.entitiesByName["ToDo"])], forConfigurationName: "Cloud")
@@ -94,6 +190,7 @@ import Testing
     model.entitiesByName["ToDo"]?.managedObjectClassName = "ToDoMO"
     model.entitiesByName["List"]?.managedObjectClassName = ".List"
     let stack = try Stack(NSInMemoryStoreType, model: model)
+    #expect(model.entitiesByName["List"]?.managedObjectClassName == NSStringFromClass(List.self))
     stack.context.performAndWait {
       #expect(NSEntityDescription.insertNewObject(forEntityName: "ToDo", into: stack.context) is ToDo)
       #expect(NSEntityDescription.insertNewObject(forEntityName: "List", into: stack.context) is List)

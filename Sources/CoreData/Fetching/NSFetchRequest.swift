@@ -155,6 +155,9 @@ extension NSFetchRequest {
   }
 
   private static func column(_ value: Any) throws -> ExpressionDescription {
+    if let described = value as? NSExpressionDescription {
+      return ExpressionDescription(name: described.name, expression: try described.tree())
+    }
     if let name = value as? String ?? (value as? NSPropertyDescription)?.name { return ExpressionDescription(name) }
     throw CocoaError.make(.persistentStoreOperation, "A fetch takes names and descriptions of properties.")
   }

@@ -2,56 +2,6 @@ public import Foundation
 import HeartwoodGraph
 import HeartwoodModel
 
-/// A predicate that was read from a format string.
-final class FormatPredicate: NSPredicate {
-  private let format: String
-  private let arguments: [Any]
-  private let variables: [String: Any]
-  private let parsed: FetchPredicate
-
-  init(format: String, arguments: [Any], variables: [String: Any] = [:]) throws {
-    self.format = format
-    self.arguments = arguments
-    self.variables = variables
-    parsed = try Self.parse(format, arguments, variables)
-    super.init(value: true)
-  }
-
-  private static func parse(_ format: String, _ arguments: [Any], _ variables: [String: Any]) throws -> FetchPredicate {
-    let tree = try FetchPredicate(format: format, arguments: arguments.map(PredicateTree.argument))
-    return variables.isEmpty ? tree : tree.substituting(try variables.mapValues(PredicateTree.argument))
-  }
-
-  /// The condition. Objects among the arguments may have been saved since it was read, which gives them other ids.
-  func tree() throws -> FetchPredicate {
-    let isStable = !arguments.contains { $0 is NSManagedObject } && !variables.values.contains { $0 is NSManagedObject }
-    return isStable ? parsed : try Self.parse(format, arguments, variables)
-  }
-
-  func substituting(_ values: [String: Any]) throws -> FormatPredicate {
-    try FormatPredicate(format: format, arguments: arguments, variables: variables.merging(values) { $1 })
-  }
-
-  override var predicateFormat: String { parsed.description }
-
-  override var description: String { parsed.description }
-
-  override func copy(with zone: NSZone? = nil) -> Any { self }
-
-  override func isEqual(_ object: Any?) -> Bool { (object as? FormatPredicate)?.parsed == parsed }
-
-  override var hash: Int { parsed.hashValue }
-
-  override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-    do {
-      let predicate = try bindings.map(substituting) ?? self
-      return try PredicateTree.matches(try predicate.tree(), object)
-    } catch {
-      ProgrammerError.stop("The predicate \(predicateFormat) cannot be evaluated: \(error)")
-    }
-  }
-}
-
 // MARK: NSPredicate
 
 /// Lets an initializer return an object of a subclass.
@@ -82,7 +32,7 @@ extension NSPredicate {
 
   private static func make(_ format: String, _ arguments: [Any]) -> NSPredicate {
     do {
-      return try FormatPredicate(format: format, arguments: arguments)
+      return try FormatArguments(arguments).predicate(format)
     } catch {
       ProgrammerError.stop("Unable to parse the format string \"\(format)\": \(error)")
     }
@@ -106,16 +56,35 @@ extension NSPredicate {
 final class KeySortDescriptor: NSSortDescriptor {
   let name: String
   let comparison: FetchSortDescriptor.Comparison
+  /// The application's own order of the values, which no store knows.
+  let ownComparator: Comparator?
 
-  init(name: String, ascending: Bool, comparison: FetchSortDescriptor.Comparison = .value) {
+  init(
+    name: String,
+    ascending: Bool,
+    comparison: FetchSortDescriptor.Comparison = .value,
+    comparator: Comparator? = nil
+  ) {
     self.name = name
     self.comparison = comparison
+    ownComparator = comparator
     // Only `compare` uses the key path, and it is overridden.
-    super.init(keyPath: \KeySortDescriptor.name, ascending: ascending, comparator: { _, _ in .orderedSame })
+    super.init(
+      keyPath: \KeySortDescriptor.name,
+      ascending: ascending,
+      comparator: comparator ?? { _, _ in .orderedSame }
+    )
   }
 
   override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
     let keys = name.split(separator: ".").map(String.init)
+    if let ownComparator {
+      let order = ownComparator(
+        KeyValueCoding.value(of: object1, keys) ?? NSNull(),
+        KeyValueCoding.value(of: object2, keys) ?? NSNull()
+      )
+      return ascending ? order : ComparisonResult(rawValue: -order.rawValue) ?? .orderedSame
+    }
     let values = [object1, object2].map { KeyValueCoding.value(of: $0, keys).flatMap(StoredValue.anyValue) ?? .null }
     let order = SortOrdering(comparison).compare(values[0], values[1])
     if order == 0 { return .orderedSame }
@@ -123,11 +92,12 @@ final class KeySortDescriptor: NSSortDescriptor {
   }
 
   override var reversedSortDescriptor: Any {
-    KeySortDescriptor(name: name, ascending: !ascending, comparison: comparison)
+    KeySortDescriptor(name: name, ascending: !ascending, comparison: comparison, comparator: ownComparator)
   }
 
   override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? KeySortDescriptor else { return false }
+    if ownComparator != nil || other.ownComparator != nil { return self === other }
     return name == other.name && ascending == other.ascending && comparison == other.comparison
   }
 
@@ -138,6 +108,12 @@ extension NSSortDescriptor {
   /// Creates an order by the value at a key path: `NSSortDescriptor(key: "sortOrder", ascending: true)`.
   public convenience init(key: String?, ascending: Bool) {
     self.init(making: { KeySortDescriptor(name: key ?? "self", ascending: ascending) })
+  }
+
+  /// Creates an order of one's own of the values at a key path, for arrays. No store knows it: a fetch with it throws
+  /// an error.
+  public convenience init(key: String?, ascending: Bool, comparator cmptr: @escaping Comparator) {
+    self.init(making: { KeySortDescriptor(name: key ?? "self", ascending: ascending, comparator: cmptr) })
   }
 
   /// Creates an order by the property that a key path of a managed object reads.

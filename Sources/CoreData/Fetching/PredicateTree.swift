@@ -9,8 +9,8 @@ enum PredicateTree {
   /// - Throws: a `CocoaError` if it is a block, which no store can evaluate.
   static func predicate(_ predicate: NSPredicate) throws -> FetchPredicate {
     switch predicate {
-    case let predicate as FormatPredicate: return try predicate.tree()
-    case let compound as NSCompoundPredicate: return try self.compound(compound)
+    case let comparison as NSComparisonPredicate: return try comparison.tree()
+    case let compound as Foundation.NSCompoundPredicate: return try self.compound(compound)
     default: break
     }
     switch constant(predicate) {
@@ -23,7 +23,7 @@ enum PredicateTree {
     }
   }
 
-  private static func compound(_ compound: NSCompoundPredicate) throws -> FetchPredicate {
+  private static func compound(_ compound: Foundation.NSCompoundPredicate) throws -> FetchPredicate {
     let terms = try compound.subpredicates.map(predicate)
     switch compound.compoundPredicateType {
     case .and: return .and(terms)
@@ -39,9 +39,24 @@ enum PredicateTree {
     return predicate.isEqual(NSPredicate(value: false)) ? false : nil
   }
 
+  /// Returns a predicate in the form of a format string.
+  static func spelling(_ predicate: NSPredicate) -> String {
+    switch predicate {
+    case is NSComparisonPredicate, is NSCompoundPredicate: predicate.description
+    // try?: a predicate without such a form is shown as Foundation does.
+    default: (try? Self.predicate(predicate).description) ?? predicate.description
+    }
+  }
+
   /// Returns a sort descriptor in the stores' form.
   static func sortDescriptor(_ descriptor: NSSortDescriptor) throws -> FetchSortDescriptor {
     if let descriptor = descriptor as? KeySortDescriptor {
+      if descriptor.ownComparator != nil {
+        throw CocoaError.make(
+          .persistentStoreOperation,
+          "A sort descriptor with a comparator cannot be used for a fetch. Sort the fetched objects by it."
+        )
+      }
       return FetchSortDescriptor(descriptor.name, ascending: descriptor.ascending, comparison: descriptor.comparison)
     }
     guard let name = descriptor.key else {
@@ -55,11 +70,18 @@ enum PredicateTree {
 
   static func substituting(_ predicate: NSPredicate, _ values: [String: Any]) throws -> NSPredicate {
     switch predicate {
-    case let predicate as FormatPredicate: return try predicate.substituting(values)
-    case let compound as NSCompoundPredicate:
+    case let comparison as NSComparisonPredicate: return try comparison.substituting(values)
+    case let compound as Foundation.NSCompoundPredicate:
       let terms = try compound.subpredicates.map { try substituting($0, values) }
       return NSCompoundPredicate(type: compound.compoundPredicateType, subpredicates: terms)
     default: return predicate
+    }
+  }
+
+  static func substituting(_ expression: FetchExpression, _ values: [String: Any]) throws -> FetchExpression {
+    let arguments = try values.mapValues(argument)
+    return expression.replacing { part in
+      if case .variable(let name) = part { arguments[name] } else { nil }
     }
   }
 
@@ -94,17 +116,23 @@ enum PredicateTree {
     if let object = object as? NSManagedObject, let record = object.record, let owner = object.owner {
       return try owner.hold { try record.matches(predicate) }
     }
-    let constant = try predicate.replacing { expression throws(FetchPredicateError) in
-      try Self.constant(expression, object)
+    return try PredicateTrial.matches(predicate.replacing { constant($0, object) })
+  }
+
+  /// Returns the value of an expression for an object that key-value coding reads.
+  static func value(of expression: FetchExpression, _ object: Any?) throws -> Any? {
+    found(try PredicateTrial.value(of: expression.replacing { constant($0, object) }))
+  }
+
+  private static func found(_ value: EvaluatedValue) -> Any? {
+    switch value {
+    case .one(let value): StoredValue.object(value, .undefined)
+    case .many(let values): values.map { found($0) ?? NSNull() }
     }
-    return try PredicateTrial.matches(constant)
   }
 
   /// Returns what an expression that reads the object is for it; nil for other expressions.
-  private static func constant(
-    _ expression: FetchExpression,
-    _ object: Any?
-  ) throws(FetchPredicateError) -> FetchExpression? {
+  private static func constant(_ expression: FetchExpression, _ object: Any?) -> FetchExpression? {
     switch expression {
     case .selfObject: return found(object)
     case .keyPath(of: .selfObject, let keys):
@@ -120,7 +148,7 @@ enum PredicateTree {
 }
 
 extension FetchKey {
-  fileprivate var spelling: String {
+  var spelling: String {
     switch self {
     case .property(let name): name
     case .collection(let symbol): symbol.rawValue
@@ -143,5 +171,11 @@ private enum PredicateTrial {
     let model = try ManagedObjectModel(entities: [EntityDefinition(name: "Constants")])
     let plan = try PredicateCompiler.compile(predicate, for: model.entities[0], in: model)
     return PredicateEvaluator(Nothing()).matches(plan, ())
+  }
+
+  static func value(of expression: FetchExpression) throws -> EvaluatedValue {
+    let model = try ManagedObjectModel(entities: [EntityDefinition(name: "Constants")])
+    let plan = try PredicateCompiler.compile(expression, for: model.entities[0], in: model)
+    return PredicateEvaluator(Nothing()).value(plan, ())
   }
 }

@@ -15,7 +15,11 @@ enum ModelTree {
       entity.managedObjectClassName == "NSManagedObject" ? nil : entity.managedObjectClassName
     definition.isAbstract = entity.isAbstract
     definition.superentityName = entity.superentity?.name
-    definition.properties = try entity.ownProperties.map(property)
+    definition.properties = try entity.ownProperties.filter { !($0 is NSFetchedPropertyDescription) }.map(property)
+    definition.fetchedProperties = try entity.ownProperties.compactMap {
+      try ($0 as? NSFetchedPropertyDescription)?.description()
+    }
+    definition.fetchIndexes = try entity.indexes.map { try $0.description() }
     definition.uniquenessConstraints = entity.uniquenessConstraints.map { $0.compactMap(name) }
     definition.renamingIdentifier = entity.renamingIdentifier
     definition.versionHashModifier = entity.versionHashModifier
@@ -46,6 +50,9 @@ enum ModelTree {
     description.isOptional = attribute.isOptional
     description.isTransient = attribute.isTransient
     description.defaultValue = try defaultValue(of: attribute, type)
+    if let derived = attribute as? NSDerivedAttributeDescription {
+      description.derivationExpression = try derived.derivationExpression.map { try $0.content.tree() }
+    }
     description.valueTransformerName = attribute.valueTransformerName
     description.allowsExternalBinaryDataStorage = attribute.allowsExternalBinaryDataStorage
     description.preservesValueInHistoryOnDeletion = attribute.preservesValueInHistoryOnDeletion
@@ -94,7 +101,8 @@ extension ModelTree {
     for (entity, description) in zip(model.entities, entities) {
       if let parent = entity.superentity { byName[parent.name]?.subentities.append(description) }
     }
-    for description in entities {
+    for (entity, description) in zip(model.entities, entities) {
+      description.indexes = entity.definition.fetchIndexes.map { NSFetchIndexDescription($0, of: description) }
       for case let relationship as NSRelationshipDescription in description.ownProperties {
         guard let original = relationship.original, let destination = byName[original.destinationEntityName]
         else { continue }
@@ -121,11 +129,14 @@ extension NSEntityDescription {
     uniquenessConstraints = definition.uniquenessConstraints
     ownProperties = definition.properties.map { property in
       switch property {
-      case .attribute(let attribute): NSAttributeDescription(attribute)
+      case .attribute(let attribute):
+        attribute.derivationExpression == nil
+          ? NSAttributeDescription(attribute) : NSDerivedAttributeDescription(deriving: attribute)
       case .relationship(let relationship): NSRelationshipDescription(relationship)
       }
     }
-    for property in ownProperties { property.entity = self }
+    ownProperties += definition.fetchedProperties.map(NSFetchedPropertyDescription.init)
+    for property in ownProperties { property.declaringEntity = self }
   }
 }
 
@@ -144,6 +155,13 @@ extension NSAttributeDescription {
     renamingIdentifier = attribute.renamingIdentifier
     versionHashModifier = attribute.versionHashModifier
     userInfo = attribute.userInfo
+  }
+}
+
+extension NSDerivedAttributeDescription {
+  fileprivate convenience init(deriving attribute: AttributeDescription) {
+    self.init(attribute)
+    derivationExpression = attribute.derivationExpression.map(FormatArguments.expression(of:))
   }
 }
 

@@ -19,6 +19,15 @@ open class NSEntityDescription: NSObject {
   /// Lists of attributes, by name or description, whose values no two objects may share.
   open var uniquenessConstraints: [[Any]] = [] { willSet { checkMutable() } }
 
+  /// The indexes of the entity's own.
+  open var indexes: [NSFetchIndexDescription] = [] {
+    willSet { checkMutable() }
+    didSet {
+      for index in oldValue where index.entity === self { index.entity = nil }
+      for index in indexes { index.entity = self }
+    }
+  }
+
   /// The entity that this one inherits from; set by its ``subentities``.
   open internal(set) weak var superentity: NSEntityDescription?
   /// The model of the entity.
@@ -56,7 +65,7 @@ open class NSEntityDescription: NSObject {
       checkMutable()
       let inherited = Set((superentity?.properties ?? []).map(ObjectIdentifier.init))
       ownProperties = newValue.filter { !inherited.contains(ObjectIdentifier($0)) }
-      for property in ownProperties { property.entity = self }
+      for property in ownProperties { property.declaringEntity = self }
     }
   }
 

@@ -7,8 +7,7 @@ import Synchronization
 open class NSManagedObjectModel: NSObject {
   private var allEntities: [NSEntityDescription] = []
   private var namesByConfiguration: [String: [String]] = [:]
-  /// What a model file says of the model that this class does not show.
-  private var templates: [FetchRequestTemplate] = []
+  private var templates: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
   /// The model as stores use it, once a coordinator has asked for it.
   private(set) final var resolved: ManagedObjectModel?
   /// The file or folder that the model was read from.
@@ -44,7 +43,7 @@ open class NSManagedObjectModel: NSObject {
     for entity in allEntities { entity.model = self }
     namesByConfiguration = model.configurations
     versionIdentifiers = Set(model.versionIdentifiers)
-    templates = model.fetchRequestTemplates
+    for template in model.fetchRequestTemplates { templates[template.name] = NSFetchRequest(template) }
   }
 
   private func checkMutable() {
@@ -97,6 +96,33 @@ open class NSManagedObjectModel: NSObject {
     namesByConfiguration[name] = entities.compactMap(\.name)
   }
 
+  // MARK: Fetch request templates
+
+  /// The requests that the model keeps, by name.
+  open var fetchRequestTemplatesByName: [String: NSFetchRequest<any NSFetchRequestResult>] { templates }
+
+  /// Returns the request that the model keeps under a name.
+  open func fetchRequestTemplate(forName name: String) -> NSFetchRequest<any NSFetchRequestResult>? { templates[name] }
+
+  /// Keeps a request under a name; nil removes the one that is there.
+  open func setFetchRequestTemplate(
+    _ fetchRequestTemplate: NSFetchRequest<any NSFetchRequestResult>?,
+    forName name: String
+  ) {
+    checkMutable()
+    templates[name] = fetchRequestTemplate
+  }
+
+  /// Returns a copy of a request that the model keeps, with values in place of its variables (`$name`).
+  open func fetchRequestFromTemplate(
+    withName name: String,
+    substitutionVariables variables: [String: Any]
+  ) -> NSFetchRequest<any NSFetchRequestResult>? {
+    guard let request = templates[name]?.copy() as? NSFetchRequest<any NSFetchRequestResult> else { return nil }
+    request.predicate = request.predicate?.withSubstitutionVariables(variables)
+    return request
+  }
+
   // MARK: Versions
 
   /// The version hashes of the entities by name; empty as long as the model is not sound.
@@ -130,7 +156,7 @@ extension NSManagedObjectModel {
       entities: ModelTree.definitions(of: allEntities),
       configurations: namesByConfiguration,
       versionIdentifiers: versionIdentifiers.compactMap { $0 as? String }.sorted(),
-      fetchRequestTemplates: templates
+      fetchRequestTemplates: templates.sorted { $0.key < $1.key }.map { try $1.template(named: $0) }
     )
   }
 
@@ -139,11 +165,15 @@ extension NSManagedObjectModel {
     if let resolved { return resolved }
     let model = try model()
     for entity in allEntities {
-      entity.resolved = model.entity(named: entity.name ?? "")
       entity.objectClass = ManagedObjectClasses.objectClass(
         named: entity.managedObjectClassName,
         ofEntity: entity.name ?? ""
       )
+      // A name such as `.Person` stands for the class of the module that the model is compiled with.
+      if entity.managedObjectClassName?.hasPrefix(".") == true, entity.objectClass != NSManagedObject.self {
+        entity.managedObjectClassName = NSStringFromClass(entity.objectClass)
+      }
+      entity.resolved = model.entity(named: entity.name ?? "")
     }
     resolved = model
     KnownModels.note(self)
@@ -184,8 +214,14 @@ extension NSManagedObjectModel {
 enum ModelFiles {
   private static let folders: Set<String> = ["momd", "xcdatamodeld"]
 
-  /// Returns the models in the resources of bundles. Of a compiled model and its source, the compiled one is returned.
+  /// Returns the models in the resources of bundles; if there are none, those in the resources of package targets
+  /// beside them. Of a compiled model and its source, the compiled one is returned.
   static func urls(in bundles: [Bundle]) -> [URL] {
+    let found = models(in: bundles)
+    return found.isEmpty ? models(in: bundles.flatMap(resources)) : found
+  }
+
+  private static func models(in bundles: [Bundle]) -> [URL] {
     var found: [String: URL] = [:]
     for type in ["xcdatamodel", "xcdatamodeld", "mom", "momd"] {
       for bundle in bundles {
@@ -196,6 +232,20 @@ enum ModelFiles {
       }
     }
     return found.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// Returns the bundles that the Swift package manager makes of the resources of targets, which lie beside or in the
+  /// bundle of the program.
+  private static func resources(of bundle: Bundle) -> [Bundle] {
+    let folders = Set(
+      [bundle.bundleURL, bundle.resourceURL, bundle.executableURL?.deletingLastPathComponent()].compactMap(\.self)
+    )
+    return folders.sorted { $0.path < $1.path }.flatMap { folder in
+      // try?: a folder that cannot be read has no resources.
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+      return names.sorted().filter { $0.hasSuffix(".resources") }
+        .compactMap { Bundle(url: folder.appendingPathComponent($0)) }
+    }
   }
 
   /// Returns all versions of the model at `url`.

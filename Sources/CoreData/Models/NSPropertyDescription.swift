@@ -1,8 +1,8 @@
 public import Foundation
 import HeartwoodModel
 
-/// A property of an entity: an attribute or a relationship.
-open class NSPropertyDescription: NSObject {
+/// A property of an entity: an attribute, a relationship, or a fetched property.
+open class NSPropertyDescription: NSObject, NSCopying {
   /// The name of the property.
   open var name = "" { willSet { checkMutable() } }
   /// Whether objects may be saved without a value.
@@ -16,10 +16,18 @@ open class NSPropertyDescription: NSObject {
   /// The name of the property in the version before, if it was renamed.
   open var renamingIdentifier: String? { willSet { checkMutable() } }
 
-  /// The entity that declares the property; nil as long as it is in none.
-  open internal(set) weak var entity: NSEntityDescription?
+  /// Whether the values were to be found by Spotlight, which no system has that this module is for.
+  open var isIndexedBySpotlight = false { willSet { checkMutable() } }
 
-  final func checkMutable() { entity?.checkMutable() }
+  /// The entity that declares the property. It must be in one.
+  open var entity: NSEntityDescription {
+    if let declaringEntity { return declaringEntity }
+    ProgrammerError.stop("The property \(name) is in no entity. Add it to the properties of one first.")
+  }
+
+  final weak var declaringEntity: NSEntityDescription?
+
+  final func checkMutable() { declaringEntity?.checkMutable() }
 
   final var notes: [String: String] {
     var notes: [String: String] = [:]
@@ -34,12 +42,21 @@ open class NSPropertyDescription: NSObject {
     return copy
   }
 
+  /// Returns a copy that belongs to no entity.
+  open func copy(with zone: NSZone? = nil) -> Any { copy() }
+
+  convenience init(named name: String) {
+    self.init()
+    self.name = name
+  }
+
   class func makeEmpty() -> NSPropertyDescription { NSPropertyDescription() }
 
   func copyValues(to copy: NSPropertyDescription) {
     copy.name = name
     copy.isOptional = isOptional
     copy.isTransient = isTransient
+    copy.isIndexedBySpotlight = isIndexedBySpotlight
     copy.userInfo = userInfo
     copy.versionHashModifier = versionHashModifier
     copy.renamingIdentifier = renamingIdentifier

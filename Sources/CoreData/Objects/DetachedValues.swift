@@ -49,18 +49,43 @@ final class KeyRecorder {
   }
 
   private(set) var keys: [String] = []
+  /// The type of the property that was read last.
+  private var lastType: Any.Type?
 
-  func note(_ key: String) { keys.append(key) }
+  func note(_ key: String, _ type: Any.Type) {
+    keys.append(key)
+    lastType = type
+  }
 
-  /// Returns the dotted name of a key path from a managed object; nil for another one.
+  /// Notes that the property that was read last has its values as cases of an enumeration.
+  func noteType(_ type: Any.Type) { lastType = type }
+
+  /// Returns the dotted name of a key path from a managed object, or of one through stored properties; nil for others.
   static func name(of keyPath: AnyKeyPath) -> String? {
-    guard let objectClass = type(of: keyPath).rootType as? NSManagedObject.Type else { return nil }
+    guard let objectClass = type(of: keyPath).rootType as? NSManagedObject.Type else { return written(keyPath) }
+    return recorded(keyPath, objectClass) ?? objectClass.keyPathNames[keyPath] ?? written(keyPath)
+  }
+
+  private static func recorded(_ keyPath: AnyKeyPath, _ objectClass: NSManagedObject.Type) -> String? {
     let outer = current
     let recorder = KeyRecorder()
     current = recorder
     defer { current = outer }
     _ = probe(of: objectClass)[keyPath: keyPath]
-    return recorder.keys.isEmpty ? nil : recorder.keys.joined(separator: ".")
+    // A path that goes on behind the last property, such as \ToDo.tags[0], has no name.
+    guard let last = recorder.lastType, plain(last) == plain(type(of: keyPath).valueType) else { return nil }
+    return recorder.keys.joined(separator: ".")
+  }
+
+  private static func plain(_ type: Any.Type) -> ObjectIdentifier {
+    (type as? any ProbedOptional.Type).map { plain($0.wrappedType) } ?? ObjectIdentifier(type)
+  }
+
+  /// Returns the name in the key path's description, which has it for stored properties that cannot be overridden.
+  private static func written(_ keyPath: AnyKeyPath) -> String? {
+    let (text, prefix) = ("\(keyPath)", "\\\(type(of: keyPath).rootType).")
+    guard text.hasPrefix(prefix), !text.contains("<") else { return nil }
+    return text.dropFirst(prefix.count).filter { $0 != "?" && $0 != "!" }
   }
 
   static func probe(of objectClass: NSManagedObject.Type) -> NSManagedObject {
@@ -68,4 +93,12 @@ final class KeyRecorder {
     entity.isProbe = true
     return objectClass.init(entity: entity, insertInto: nil)
   }
+}
+
+// MARK: Names of key paths
+
+extension AnyKeyPath {
+  /// The name that key-value coding has for the property that the key path reads, dotted if there are several; nil if
+  /// it cannot be learnt. The standard library's own member of this name is always nil on this system.
+  public var _kvcKeyPathString: String? { KeyRecorder.name(of: self) }
 }

@@ -29,6 +29,7 @@ extension NSManagedObject {
   public final func managedValue<Value: RawRepresentable>(forKey key: String) -> Value
   where Value.RawValue: AttributeValue {
     let raw: Value.RawValue = managedValue(forKey: key)
+    detached?.recorder?.noteType(Value.self)
     if let value = Value(rawValue: raw) { return value }
     ProgrammerError.stop("The value of \(key) is not one of \(Value.self).")
   }
@@ -80,7 +81,7 @@ extension NSManagedObject {
       if let value = value(forKey: key) as? Value { return value }
       return absent ?? Self.cast(nil, key)
     }
-    recorder.note(key)
+    recorder.note(key, Value.self)
     return absent ?? Probes.value(key)
   }
 }
@@ -95,6 +96,9 @@ private enum Probes {
       return probe
     }
     if let value = (Value.self as? any ExpressibleByNilLiteral.Type)?.init(nilLiteral: ()) as? Value { return value }
+    if let values = (Value.self as? any ProbedValues.Type)?.probe as? Value { return values }
+    if let objects = (Value.self as? any ProbedObjects.Type)?.probe as? Value { return objects }
+    if let list = Value.self as? any ExpressibleByArrayLiteral.Type, let value = empty(list) as? Value { return value }
     for empty: Any in [
       NSSet(), NSOrderedSet(), NSNumber(value: 0), NSDecimalNumber.zero, NSString(), NSDate(), NSData(),
     ] {
@@ -104,13 +108,39 @@ private enum Probes {
   }
 }
 
-private protocol ProbedOptional {
+/// Returns an array or set without elements.
+private func empty<List: ExpressibleByArrayLiteral>(_ type: List.Type) -> List { [] }
+
+protocol ProbedOptional {
   static var wrappedType: Any.Type { get }
 }
 
 extension Optional: ProbedOptional {
   static var wrappedType: Any.Type { Wrapped.self }
 }
+
+/// Arrays that have elements, which a key path may read: `\ToDo.tags[0]`.
+private protocol ProbedValues {
+  static var probe: Self { get }
+}
+
+extension Array: ProbedValues where Element: AttributeValue {
+  static var probe: [Element] { Array(repeating: Element.absentValue, count: probedElements) }
+}
+
+private protocol ProbedObjects {
+  static var probe: Self { get }
+}
+
+extension Array: ProbedObjects where Element: NSManagedObject {
+  static var probe: [Element] {
+    let object = KeyRecorder.probe(of: Element.self) as? Element
+    return object.map { Array(repeating: $0, count: probedElements) } ?? []
+  }
+}
+
+/// Key paths with greater indexes than this end the program.
+private let probedElements = 16
 
 // MARK: To-many relationships
 

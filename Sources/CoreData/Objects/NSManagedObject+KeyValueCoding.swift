@@ -8,8 +8,26 @@ import HeartwoodModel
 extension NSManagedObject {
   /// Returns the value of a property: numbers as `NSNumber`, to-many relationships as `NSSet` or `NSOrderedSet`.
   public final func value(forKey key: String) -> Any? {
-    if let record { return object(stored(record, key), record, key) }
+    if let record {
+      return fetchedObjects(record, key) ?? object(stored(record, key), record, key)
+    }
     return detachedValue(forKey: key)
+  }
+
+  /// Returns the objects of a fetched property; nil for a property of another kind. If they cannot be read, the next
+  /// save throws the reason.
+  private func fetchedObjects(_ record: CoreObject, _ key: String) -> [NSManagedObject]? {
+    guard record.entity.ordinal(ofProperty: key) == nil, let owner,
+      record.entity.fetchedProperties.contains(where: { $0.name == key })
+    else { return nil }
+    return owner.hold {
+      do {
+        return try record.fetchedValue(forKey: key).map { owner.facade(of: $0) }
+      } catch {
+        owner.noteFailure(error)
+        return []
+      }
+    }
   }
 
   private func detachedValue(forKey key: String) -> Any? {

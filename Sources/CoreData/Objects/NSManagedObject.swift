@@ -50,6 +50,9 @@ open class NSManagedObject: NSObject {
     context.present(self)
   }
 
+  /// Creates an object without an entity, which has no properties.
+  public convenience override init() { self.init(entity: NSEntityDescription(), insertInto: nil) }
+
   /// Creates an object of the entity of the class and inserts it into a context.
   public required convenience init(context: NSManagedObjectContext) {
     self.init(entity: context.entity(for: Self.self), insertInto: context)
@@ -67,6 +70,10 @@ open class NSManagedObject: NSObject {
   open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
     NSFetchRequest(entityName: entity().name ?? "")
   }
+
+  /// The names of properties that the model does not manage, by the key paths that read them. The command
+  /// heartwood-coredata writes this for the properties that a class declares with `@objc`.
+  open class var keyPathNames: [AnyKeyPath: String] { [:] }
 
   // MARK: Identity
 

@@ -6,7 +6,8 @@ import HeartwoodModel
 enum StoredValue {
   /// The transformers whose work this module does: they archive the object.
   private static let archivers: Set<String> = [
-    "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer", "NSKeyedUnarchiveFromData",
+    "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer", "NSSecureUnarchiveFromDataTransformerName",
+    "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName",
   ]
 
   static func isArchived(_ attribute: NSAttributeDescription) -> Bool {

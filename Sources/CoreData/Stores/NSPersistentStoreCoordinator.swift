@@ -323,6 +323,15 @@ extension NSNotification.Name {
   public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name(
     "_NSPersistentStoreCoordinatorStoresDidChangeNotification"
   )
+  /// Posted by a coordinator before its stores change for another account of iCloud, which no system has that this
+  /// module is for.
+  public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name(
+    "NSPersistentStoreCoordinatorStoresWillChangeNotification"
+  )
+  /// Posted by a coordinator for changes that iCloud brought, which no system has that this module is for.
+  public static let NSPersistentStoreDidImportUbiquitousContentChanges = Notification.Name(
+    "com.apple.coredata.ubiquity.importer.didfinishimport"
+  )
   /// Posted by a coordinator before it removes a store.
   public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
     "_NSPersistentStoreCoordinatorWillRemoveStoreNotification"

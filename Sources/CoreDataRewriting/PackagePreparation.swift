@@ -29,9 +29,14 @@ package struct PackagePreparation {
       throw PreparationError("There is no Package.swift in \(package.path). Name the folder of a package.")
     }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let sources = try sources().map { ($0, try String(contentsOf: $0, encoding: .utf8)) }
+    var names = OwnNames()
+    for (source, text) in sources {
+      if let module = OwnNames.module(of: source, in: package) { names.note(text, ofModule: module) }
+    }
     var copies: [(original: URL, copy: URL)] = []
-    for source in try sources() {
-      guard let text = SourceRewriter.rewrite(try String(contentsOf: source, encoding: .utf8)) else { continue }
+    for (source, original) in sources {
+      guard let text = SourceRewriter.rewrite(original, names) else { continue }
       let copy = self.copy(of: source)
       try write(text, to: copy)
       copies.append((source, copy))

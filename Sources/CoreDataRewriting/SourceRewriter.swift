@@ -9,16 +9,29 @@ import SwiftSyntax
 ///     var memo: String? { get { managedValue(forKey: "memo") } set { setManagedValue(newValue, forKey: "memo") } }
 package enum SourceRewriter {
   /// Returns the rewritten source; nil if it can stay as it is. O(length).
-  package static func rewrite(_ source: String) -> String? {
+  ///
+  /// - Parameter names: the types of the package's modules whose names Foundation has too.
+  package static func rewrite(_ source: String, _ names: OwnNames = OwnNames()) -> String? {
     guard marks.contains(where: source.contains) else { return nil }
-    let collector = EditCollector(viewMode: .sourceAccurate)
-    collector.walk(Parser.parse(source: source))
-    return collector.edits.isEmpty ? nil : apply(collector.edits, to: source)
+    let tree = Parser.parse(source: source)
+    let imports = ImportCollector(tree)
+    let collector = EditCollector(imports, names)
+    collector.walk(tree)
+    let needsImport = collector.needsCoreData && !imports.names.isEmpty && !imports.names.contains("CoreData")
+    if collector.edits.isEmpty, !needsImport { return nil }
+    let text = apply(collector.edits, to: source)
+    return needsImport ? text + importAtTheEnd : text
   }
+
+  /// An import for a source that another file of its module, or a module that it imports, gives Core Data's names on
+  /// Apple's systems. It stands behind the last line, so that the lines before it keep their numbers.
+  private static let importAtTheEnd = "\n#if canImport(CoreData)\n  import CoreData\n#endif\n"
 
   /// One of these is in every source that needs a change.
   private static let marks = [
     "@NSManaged", "@objc", "#keyPath", "init(entity", "init(context", "init(persistentStore", "NSFetchRequest<",
+    "NSExpression", "NSComparisonPredicate", "NSCompoundPredicate", "NSManagedObject", "NSStringFromClass",
+    "#selector", "removeObserver", "import CoreData",
   ]
 
   private static func apply(_ edits: [SourceEdit], to source: String) -> String {
@@ -44,11 +57,42 @@ struct SourceEdit {
   let order: Int
 }
 
+// MARK: ImportCollector
+
+/// The names of the modules that a source imports as a whole, and of the declarations that it imports alone.
+private final class ImportCollector: SyntaxVisitor {
+  private(set) var names: Set<String> = []
+  private(set) var declarations: Set<String> = []
+
+  init(_ tree: SourceFileSyntax) {
+    super.init(viewMode: .sourceAccurate)
+    walk(tree)
+  }
+
+  override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
+    if let first = node.path.first { names.insert(first.name.text) }
+    if node.importKindSpecifier != nil, let last = node.path.last { declarations.insert(last.name.text) }
+    return .skipChildren
+  }
+}
+
 // MARK: EditCollector
 
 /// Finds what has to change.
 private final class EditCollector: SyntaxVisitor {
   private(set) var edits: [SourceEdit] = []
+  /// Whether the source has names of Core Data, and so needs its import.
+  private(set) var needsCoreData = false
+  private let imports: ImportCollector
+  private let names: OwnNames
+  private let importsCoreData: Bool
+
+  init(_ imports: ImportCollector, _ names: OwnNames) {
+    self.imports = imports
+    self.names = names
+    importsCoreData = imports.names.contains("CoreData")
+    super.init(viewMode: .sourceAccurate)
+  }
 
   private func replace(_ range: Range<AbsolutePosition>, by text: String) {
     let bytes = range.lowerBound.utf8Offset..<range.upperBound.utf8Offset
@@ -70,6 +114,35 @@ private final class EditCollector: SyntaxVisitor {
     let length = spaces.reduce(0) { $0 + $1.sourceLength.utf8Length }
     let start = node.positionAfterSkippingLeadingTrivia
     replace(start..<node.endPositionBeforeTrailingTrivia.advanced(by: length), by: "")
+  }
+
+  // MARK: Names that Foundation has too
+
+  /// Classes that Foundation declares on Linux without a way to make one.
+  private static let absent: Set<String> = ["NSExpression", "NSComparisonPredicate"]
+  /// What Foundation has in a form that does less. A module need not have Core Data to use it.
+  private static let limited: Set<String> = ["NSCompoundPredicate", "NSStringFromClass"]
+
+  override func visit(_ node: IdentifierTypeSyntax) -> SyntaxVisitorContinueKind {
+    qualify(node.name)
+    return .visitChildren
+  }
+
+  override func visit(_ node: DeclReferenceExprSyntax) -> SyntaxVisitorContinueKind {
+    let isMember = node.parent?.as(MemberAccessExprSyntax.self).map { $0.declName.id == node.id } ?? false
+    if !isMember { qualify(node.baseName) }
+    return .visitChildren
+  }
+
+  /// Names the module before a class that Foundation has too.
+  private func qualify(_ name: TokenSyntax) {
+    if name.text.hasPrefix("NSManagedObject") { needsCoreData = true }
+    if !imports.declarations.contains(name.text), let module = names.module(of: name.text, imported: imports.names) {
+      insert(module + ".", at: name.positionAfterSkippingLeadingTrivia)
+    }
+    guard Self.absent.contains(name.text) || (Self.limited.contains(name.text) && importsCoreData) else { return }
+    needsCoreData = true
+    insert("CoreData.", at: name.positionAfterSkippingLeadingTrivia)
   }
 
   // MARK: Attributes
@@ -167,6 +240,8 @@ private final class EditCollector: SyntaxVisitor {
   // MARK: Types
 
   override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
+    nameKeyPaths(node)
+    requireInitializer(node)
     guard node.genericParameterClause == nil, isAtTopOrInType(node),
       let attribute = named(["objc"], in: node.attributes).first, let arguments = attribute.arguments
     else { return .visitChildren }
@@ -179,6 +254,60 @@ private final class EditCollector: SyntaxVisitor {
       at: node.endPositionBeforeTrailingTrivia
     )
     return .visitChildren
+  }
+
+  /// Writes down the names that Objective-C gives the properties of a managed object's class.
+  private func nameKeyPaths(_ node: ClassDeclSyntax) {
+    guard node.genericParameterClause == nil, let last = node.memberBlock.members.last,
+      node.inheritanceClause?.inheritedTypes.contains(where: { $0.type.trimmedDescription == "NSManagedObject" })
+        == true
+    else { return }
+    let names = node.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }.flatMap(keys)
+    if names.isEmpty { return }
+    let isPublic = node.modifiers.contains { ["public", "open"].contains($0.name.text) }
+    let entries = names.map { "\\\(node.name.text).\($0): \"\($0)\"" }.joined(separator: ", ")
+    insert(
+      "; \(isPublic ? "public " : "")override class var keyPathNames: [AnyKeyPath: String] { [\(entries)] }",
+      at: last.endPositionBeforeTrailingTrivia
+    )
+  }
+
+  /// The initializers by which the framework makes objects of classes that it does not know. Objective-C lets a
+  /// subclass do without them.
+  private static let frameworkInitializers: [String: (labels: [String], text: String)] = {
+    let object =
+      "init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) "
+      + "{ super.init(entity: entity, insertInto: context) }"
+    let store =
+      "init(persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, "
+      + "at url: URL, options: [AnyHashable: Any]? = nil) { super.init(persistentStoreCoordinator: root, "
+      + "configurationName: name, at: url, options: options) }"
+    let labels = ["persistentStoreCoordinator", "configurationName", "at", "options"]
+    return [
+      "NSManagedObject": (["entity", "insertInto"], object), "NSAtomicStore": (labels, store),
+      "NSPersistentStore": (labels, store),
+    ]
+  }()
+
+  /// Adds the initializer of the framework to a class that has others only, which Swift does not then inherit.
+  private func requireInitializer(_ node: ClassDeclSyntax) {
+    let parents = node.inheritanceClause?.inheritedTypes.map(\.type.trimmedDescription) ?? []
+    guard let needed = parents.lazy.compactMap({ Self.frameworkInitializers[$0] }).first,
+      let last = node.memberBlock.members.last
+    else { return }
+    let designated = node.memberBlock.members.compactMap { $0.decl.as(InitializerDeclSyntax.self) }
+      .filter { initializer in !initializer.modifiers.contains { $0.name.text == "convenience" } }
+      .map { $0.signature.parameterClause.parameters.map(\.firstName.text) }
+    guard !designated.isEmpty, !designated.contains(needed.labels) else { return }
+    let isPublic = node.modifiers.contains { ["public", "open"].contains($0.name.text) }
+    insert("; \(isPublic ? "public " : "")required \(needed.text)", at: last.endPositionBeforeTrailingTrivia)
+  }
+
+  private func keys(_ node: VariableDeclSyntax) -> [String] {
+    let isOfClass = node.modifiers.contains { ["class", "static"].contains($0.name.text) }
+    guard !isOfClass, !named(["objc"], in: node.attributes).isEmpty, named(["NSManaged"], in: node.attributes).isEmpty
+    else { return [] }
+    return node.bindings.compactMap { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.identifier?.name }
   }
 
   private func isAtTopOrInType(_ node: ClassDeclSyntax) -> Bool {
@@ -204,11 +333,34 @@ private final class EditCollector: SyntaxVisitor {
   // MARK: Expressions
 
   override func visit(_ node: MacroExpansionExprSyntax) -> SyntaxVisitorContinueKind {
-    guard node.macroName.text == "keyPath", let argument = node.arguments.first?.expression else {
-      return .visitChildren
+    guard let argument = node.arguments.first, argument.label == nil else { return .visitChildren }
+    switch node.macroName.text {
+    case "keyPath": replace(node, by: "\"\(Self.keys(argument.expression.trimmedDescription))\"")
+    case "selector":
+      needsCoreData = true
+      replace(node, by: Self.selector(of: argument.expression))
+    default: return .visitChildren
     }
-    replace(node, by: "\"\(Self.keys(argument.trimmedDescription))\"")
     return .skipChildren
+  }
+
+  /// Returns the selector of a method, which is named with its type, with `self`, or alone.
+  private static func selector(of method: ExprSyntax) -> String {
+    let text = method.trimmedDescription
+    guard let member = method.as(MemberAccessExprSyntax.self) else { return "Selector(\"\(text)\", Self.\(text))" }
+    let name = member.declName.trimmedDescription
+    let isOfObject = member.base?.trimmedDescription == "self"
+    return "Selector(\"\(name)\", \(isOfObject ? "Self.\(name)" : text))"
+  }
+
+  override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
+    let labels = node.arguments.map { $0.label?.text ?? "" }
+    if importsCoreData, [[""], ["", "name", "object"]].contains(labels),
+      let name = node.calledExpression.as(MemberAccessExprSyntax.self)?.declName, name.baseName.text == "removeObserver"
+    {
+      replace(name, by: "removeSelectorObserver")
+    }
+    return .visitChildren
   }
 
   /// Returns the keys of a path, without the types before them: `list.title` for `App.ToDo.list.title`.
@@ -224,7 +376,9 @@ private final class EditCollector: SyntaxVisitor {
     for index in elements.indices.dropFirst().dropLast() {
       guard let cast = elements[index].as(UnresolvedAsExprSyntax.self),
         cast.questionOrExclamationMark?.tokenKind == .exclamationMark,
-        elements[index + 1].trimmedDescription.hasPrefix("NSFetchRequest<")
+        elements[index + 1].trimmedDescription.hasPrefix("NSFetchRequest<"),
+        // A copy is of the type Any, and of the same class.
+        !elements[index - 1].trimmedDescription.hasSuffix(".copy()")
       else { continue }
       let target = elements[index + 1]
       replace(

@@ -79,11 +79,15 @@ struct PackageBuild {
     try compileModels(Self.building(arguments))
   }
 
+  /// Builds and runs the tests: all that there are, also if a `LinuxMain.swift` from the time before tests were
+  /// discovered lists some of them.
   func test(_ arguments: [String]) throws {
     let configuration = Self.building(arguments)
-    try swift(["build", "--build-tests"] + overlay + configuration)
+    let discovery = ["--enable-test-discovery"]
+    try swift(["build", "--build-tests"] + discovery + overlay + configuration)
     try compileModels(configuration)
-    try swift(["test", "--skip-build"] + overlay + arguments)
+    try writeInformation(configuration)
+    try swift(["test", "--skip-build"] + discovery + overlay + arguments)
   }
 
   private var overlay: [String] { ["-Xswiftc", "-vfsoverlay", "-Xswiftc", preparation.overlay.path] }
@@ -118,8 +122,24 @@ struct PackageBuild {
     return process
   }
 
+  /// Gives the bundle of the tests, which is the folder of the products, an identifier, as it has one on Apple's
+  /// systems.
+  private func writeInformation(_ arguments: [String]) throws {
+    let information = ["CFBundleIdentifier": "\(preparation.package.lastPathComponent).PackageTests"]
+    let data = try PropertyListSerialization.data(fromPropertyList: information, format: .xml, options: 0)
+    try data.write(to: products(arguments).appendingPathComponent("Info.plist"))
+  }
+
   /// Writes compiled models beside the sources of models in the built resources, where programs look for them.
   private func compileModels(_ arguments: [String]) throws {
+    for url in try Self.models(in: products(arguments)) {
+      try CompiledModel.write(modelAt: url, to: url.deletingPathExtension().appendingPathExtension("momd"))
+      CoreDataTool.write("Compiled \(url.lastPathComponent)\n")
+    }
+  }
+
+  /// Returns the folder of the products.
+  private func products(_ arguments: [String]) throws -> URL {
     let process = Self.process(["build", "--show-bin-path"] + arguments, preparation)
     let output = Pipe()
     process.standardOutput = output
@@ -127,11 +147,7 @@ struct PackageBuild {
     let data = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     if process.terminationStatus != 0 { throw CommandFailure(status: process.terminationStatus) }
-    let folder = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    for url in try Self.models(in: URL(fileURLWithPath: folder)) {
-      try CompiledModel.write(modelAt: url, to: url.deletingPathExtension().appendingPathExtension("momd"))
-      CoreDataTool.write("Compiled \(url.lastPathComponent)\n")
-    }
+    return URL(fileURLWithPath: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
   }
 
   private static func models(in folder: URL) throws -> [URL] {

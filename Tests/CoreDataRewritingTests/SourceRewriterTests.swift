@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import CoreDataRewriting
@@ -49,6 +50,15 @@ import Testing
     ("let key = #keyPath(ToDo.list.title)", #"let key = "list.title""#),
     ("let key = #keyPath(App.ToDo.list?.title)", #"let key = "list.title""#),
     ("f(#keyPath(\n  ToDo.memo\n), 1)", "f(\"memo\"\n\n, 1)"),
+    // Methods by name.
+    ("let s = #selector(Stack.didSave(_:))", #"let s = Selector("didSave(_:)", Stack.didSave(_:))"#),
+    ("let s = #selector(self.didSave(note:))", #"let s = Selector("didSave(note:)", Self.didSave(note:))"#),
+    ("let s = #selector(didSave)", #"let s = Selector("didSave", Self.didSave)"#),
+    (
+      "import CoreData\nlet a = center.removeObserver(self), b = center.removeObserver(self, name: n, object: nil)",
+      "import CoreData\nlet a = center.removeSelectorObserver(self), "
+        + "b = center.removeSelectorObserver(self, name: n, object: nil)"
+    ),
     // Initializers that the framework calls.
     (
       "class A: B { override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {} }",
@@ -58,10 +68,34 @@ import Testing
       "class A: B { convenience init(context: NSManagedObjectContext) {} }",
       "class A: B { convenience required init(context: NSManagedObjectContext) {} }"
     ),
+    (
+      "class A: NSManagedObject {\n  init(_ flag: Bool) {}\n}",
+      "class A: NSManagedObject {\n  init(_ flag: Bool) {}; required init(entity: NSEntityDescription, "
+        + "insertInto context: NSManagedObjectContext?) { super.init(entity: entity, insertInto: context) }\n}"
+    ),
     // Requests of another type.
     (
       "let r = ToDo.fetchRequest() as! NSFetchRequest<ToDo>",
       "let r = ToDo.fetchRequest().requesting(NSFetchRequest<ToDo>.self)"
+    ),
+    // Names that Foundation has too.
+    (
+      "import CoreData\nlet p: NSExpression = NSExpression(forKeyPath: \"a\")",
+      "import CoreData\nlet p: CoreData.NSExpression = CoreData.NSExpression(forKeyPath: \"a\")"
+    ),
+    (
+      "import CoreData\nlet p = x as? NSCompoundPredicate, q = [NSComparisonPredicate.Operator]()",
+      "import CoreData\nlet p = x as? CoreData.NSCompoundPredicate, q = [CoreData.NSComparisonPredicate.Operator]()"
+    ),
+    (
+      "import CoreData\nlet name = NSStringFromClass(Person.self)",
+      "import CoreData\nlet name = CoreData.NSStringFromClass(Person.self)"
+    ),
+    // Names that key-value coding has for properties of the application's own.
+    (
+      "import CoreData\npublic class A: NSManagedObject {\n  @objc var name: String?\n  var other = 1 // note\n}",
+      "import CoreData\npublic class A: NSManagedObject {\n  var name: String?\n  var other = 1; public override class var "
+        + "keyPathNames: [AnyKeyPath: String] { [\\A.name: \"name\"] } // note\n}"
     ),
   ]) func sourcesAreRewritten(before: String, after: String) {
     #expect(SourceRewriter.rewrite(before) == after)
@@ -71,13 +105,47 @@ import Testing
   }
 
   @Test(arguments: [
+    ("import Foundation\nlet p = NSExpression(forKeyPath: \"a\")", true),
+    ("import Foundation\nfinal class A: NSManagedObject { @NSManaged var a: String }", true),
+    ("import Foundation\n@objc final class A: NSObject {}", false),
+  ]) func sourcesWithCoreDatasNamesImportIt(source: String, needsImport: Bool) throws {
+    let rewritten = try #require(SourceRewriter.rewrite(source))
+    #expect(rewritten.hasSuffix("\n#if canImport(CoreData)\n  import CoreData\n#endif\n") == needsImport)
+  }
+
+  @Test(arguments: [
+    "import Foundation\nlet p = NSCompoundPredicate(type: .and, subpredicates: [])",
+    "let p = CoreData.NSExpression(forKeyPath: \"a\")",
     "struct A { var memo: String? }",
     "extension A { convenience init(context: NSManagedObjectContext) { self.init() } }",
     "struct A { init(context: NSManagedObjectContext) {} }",
     "let text = \"@objc is of Objective-C\"",
     "// @NSManaged var memo: String?",
     "let r = x as? NSFetchRequest<ToDo>",
+    "import CoreData\nlet a: () = object.removeObserver(self, forKeyPath: \"name\")",
+    "import Foundation\nlet a: () = center.removeObserver(self)",
+    "class A: NSManagedObject { convenience init(_ flag: Bool) {} }",
+    "let r = request.copy() as! NSFetchRequest<ToDo>",
   ]) func otherSourcesStayAsTheyAre(source: String) {
     #expect(SourceRewriter.rewrite(source) == nil)
+  }
+
+  @Test func namesOfModulesThatFoundationHasTooAreQualified() {
+    var names = OwnNames()
+    names.note("public struct SortDescriptor<Model> {}\nstruct Predicate {}", ofModule: "Queries")
+    let source = "import CoreData\nimport Queries\nlet a: SortDescriptor<Person> = x, b: Predicate<Person> = y"
+    #expect(
+      SourceRewriter.rewrite(source, names)
+        == "import CoreData\nimport Queries\nlet a: Queries.SortDescriptor<Person> = x, b: Predicate<Person> = y"
+    )
+    let alone = "import CoreData\nimport struct Queries.SortDescriptor\nlet a: SortDescriptor<Person> = x"
+    #expect(SourceRewriter.rewrite(alone, names) == nil)
+    let other = "import CoreData\nlet a: SortDescriptor<Person> = x"
+    #expect(SourceRewriter.rewrite(other, names) == nil)
+    let package = URL(fileURLWithPath: "/a/b")
+    #expect(OwnNames.module(of: URL(fileURLWithPath: "/a/b/Sources/Queries/C/d.swift"), in: package) == "Queries")
+    #expect(OwnNames.module(of: URL(fileURLWithPath: "/a/b/Queries/d.swift"), in: package) == "Queries")
+    #expect(OwnNames.module(of: URL(fileURLWithPath: "/a/b/d.swift"), in: package) == nil)
+    #expect(OwnNames.module(of: URL(fileURLWithPath: "/a/b/Tests/Queries/d.swift"), in: package) == nil)
   }
 }

@@ -141,6 +141,14 @@ import Testing
     }
   }
 
+  @Test func aConstraintOfNoAttributesConstrainsNothing() throws {
+    let model = Models.toDos()
+    model.entitiesByName["ToDo"]?.uniquenessConstraints = [[]]
+    #expect(model.entityVersionHashesByName == Models.toDos().entityVersionHashesByName)
+    model.entitiesByName["ToDo"]?.uniquenessConstraints = [["nothing"]]
+    #expect(model.entityVersionHashesByName.isEmpty)
+  }
+
   @Test func aFetchedPropertyNeedsARequest() throws {
     let model = Models.toDos()
     let urgent = NSFetchedPropertyDescription()
@@ -183,6 +191,21 @@ import Testing
       #expect(type(of: object) == NSManagedObject.self)
     }
   }
+
+  @Test func classesInFunctionsHaveNames() throws {
+    final class Local: NSManagedObject {}
+    let model = Models.toDos()
+    model.entitiesByName["ToDo"]?.managedObjectClassName = NSStringFromClass(Local.self)
+    model.entitiesByName["List"]?.managedObjectClassName = NSStringFromClass(Nested.self)
+    #expect(NSStringFromClass(ToDo.self) == "CoreDataTests.ToDo")
+    let stack = try Stack(NSInMemoryStoreType, model: model)
+    stack.context.performAndWait {
+      #expect(NSEntityDescription.insertNewObject(forEntityName: "ToDo", into: stack.context) is Local)
+      #expect(NSEntityDescription.insertNewObject(forEntityName: "List", into: stack.context) is Nested)
+    }
+  }
+
+  private final class Nested: NSManagedObject {}
 
   @Test func classesAreFoundByTheirNamesInSource() throws {
     let model = Models.toDos()

@@ -2,6 +2,19 @@ import CoreData
 import Testing
 
 @Suite struct ObjectTests {
+  @Test func anObjectWithoutItsContextKeepsItsValues() throws {
+    func make() throws -> ToDo {
+      let stack = try Stack(NSInMemoryStoreType)
+      return stack.context.performAndWait { stack.insert("Milk", 3) }
+    }
+    let toDo = try make()
+    #expect(toDo.managedObjectContext == nil)
+    toDo.memo = "Bread"
+    #expect(toDo.memo == "Bread" && toDo.sortOrder == 3)
+    toDo.setValue(4, forKey: "sortOrder")
+    #expect(toDo.sortOrder == 4)
+  }
+
   @Test(arguments: Stack.types) func valuesAreSavedAndReadAgain(type: String) throws {
     let stack = try Stack(type)
     try stack.context.performAndWait {

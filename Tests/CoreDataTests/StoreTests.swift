@@ -2,6 +2,20 @@ import CoreData
 import Testing
 
 @Suite struct StoreTests {
+  @Test func aStoreInMemoryKeepsItsURLAsAName() throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Models.toDos())
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("names-" + UUID().uuidString)
+    let store = try coordinator.addPersistentStore(
+      ofType: NSInMemoryStoreType,
+      configurationName: nil,
+      at: url,
+      options: nil
+    )
+    #expect(store.url == url && coordinator.persistentStore(for: url) === store && coordinator.url(for: store) == url)
+    #expect(coordinator.persistentStore(for: url.appendingPathComponent("other")) == nil)
+    #expect(!FileManager.default.fileExists(atPath: url.path))
+  }
+
   @Test(arguments: Stack.fileTypes) func storesAreReopened(type: String) throws {
     let stack = try Stack(type)
     try stack.context.performAndWait {

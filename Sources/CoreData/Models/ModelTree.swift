@@ -20,7 +20,8 @@ enum ModelTree {
       try ($0 as? NSFetchedPropertyDescription)?.description()
     }
     definition.fetchIndexes = try entity.indexes.map { try $0.description() }
-    definition.uniquenessConstraints = entity.uniquenessConstraints.map { $0.compactMap(name) }
+    // A constraint of no attributes constrains nothing.
+    definition.uniquenessConstraints = entity.uniquenessConstraints.filter { !$0.isEmpty }.map { $0.compactMap(name) }
     definition.renamingIdentifier = entity.renamingIdentifier
     definition.versionHashModifier = entity.versionHashModifier
     var notes: [String: String] = [:]

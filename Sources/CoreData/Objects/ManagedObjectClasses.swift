@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Finds the class of an entity's objects by its name.
 enum ManagedObjectClasses {
@@ -8,6 +9,7 @@ enum ManagedObjectClasses {
   static func objectClass(named name: String?, ofEntity entity: String) -> NSManagedObject.Type {
     guard let name, !name.isEmpty, name != "NSManagedObject" else { return NSManagedObject.self }
     let plain = name.hasPrefix(".") ? String(name.dropFirst()) : name
+    if let noted = NamedClasses[plain] as? NSManagedObject.Type { return noted }
     if let found = NSClassFromString(plain) as? NSManagedObject.Type { return found }
     if let found = TypeSearch.objectClass(named: plain) { return found }
     let message = """
@@ -17,5 +19,30 @@ enum ManagedObjectClasses {
       """
     FileHandle.standardError.write(Data(message.utf8))
     return NSManagedObject.self
+  }
+}
+
+// MARK: Names of classes
+
+/// Returns the name by which a model finds a class. Foundation's function of this name ends the program for classes in
+/// other types and in functions; the command heartwood-coredata makes sources call this one.
+public func NSStringFromClass(_ aClass: AnyClass) -> String {
+  let name = String(reflecting: aClass)
+  if name.split(separator: ".").count == 2, !name.contains("(") { return Foundation.NSStringFromClass(aClass) }
+  NamedClasses.note(aClass, name)
+  return name
+}
+
+/// The classes that have been asked for their names, and that no search finds by them.
+private enum NamedClasses {
+  private static let classes = Mutex<[String: ObjectIdentifier]>([:])
+
+  static func note(_ aClass: AnyClass, _ name: String) {
+    classes.withLock { $0[name] = ObjectIdentifier(aClass) }
+  }
+
+  static subscript(name: String) -> AnyClass? {
+    // The identifier of a class is its address, and classes stay where they are.
+    classes.withLock { $0[name] }.map { unsafeBitCast($0, to: AnyClass.self) }
   }
 }

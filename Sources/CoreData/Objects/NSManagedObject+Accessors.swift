@@ -9,7 +9,7 @@ import HeartwoodModel
 extension NSManagedObject {
   /// Returns the value of an attribute.
   public final func managedValue<Value: AttributeValue>(forKey key: String) -> Value {
-    guard let record else { return detachedValue(forKey: key, else: Value.absentValue) }
+    guard let record else { return typedValue(forKey: key) ?? detachedValue(forKey: key, else: Value.absentValue) }
     let value = stored(record, key)
     if let value = Value(propertyValue: value) { return value }
     return object(value, record, key).flatMap { $0 as? Value } ?? Value.absentValue
@@ -17,6 +17,7 @@ extension NSManagedObject {
 
   /// Sets the value of an attribute.
   public final func setManagedValue<Value: AttributeValue>(_ value: Value, forKey key: String) {
+    leaveLostContext()
     guard let record, let ordinal = record.entity.ordinal(ofProperty: key),
       let attribute = record.entity.properties[ordinal].attribute
     else { return setValue(value, forKey: key) }
@@ -74,6 +75,14 @@ extension NSManagedObject {
     case let set as NSOrderedSet: set.array
     default: value
     }
+  }
+
+  /// Returns the value of an attribute of an object in no context, whatever type it was set with; nil if there is none.
+  private final func typedValue<Value: AttributeValue>(forKey key: String) -> Value? {
+    guard detached?.recorder == nil, let value = value(forKey: key),
+      let attribute = property(key) as? NSAttributeDescription
+    else { return nil }
+    return StoredValue.propertyValue(value, AttributeType(attribute.attributeType)).flatMap(Value.init(propertyValue:))
   }
 
   private final func detachedValue<Value>(forKey key: String, else absent: Value?) -> Value {

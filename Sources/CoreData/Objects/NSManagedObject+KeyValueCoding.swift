@@ -38,6 +38,7 @@ extension NSManagedObject {
 
   /// Sets the value of a property. `NSNull` stands for no value.
   public final func setValue(_ value: Any?, forKey key: String) {
+    leaveLostContext()
     if let record { return change(record, key, to: value) }
     _ = property(key)
     detached?[key] = value

@@ -217,6 +217,17 @@ extension NSManagedObject {
     return relationship.isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
   }
 
+  /// Lets an object whose context is gone keep its values itself.
+  final func leaveLostContext() {
+    guard let record, owner == nil else { return }
+    let values = DetachedValues(of: entityDescription)
+    for (ordinal, property) in record.entity.properties.enumerated() where property.attribute != nil {
+      values[property.name] = object(record.value(at: ordinal), record, property.name)
+    }
+    detached = values
+    self.record = nil
+  }
+
   /// Changes a property of a record.
   final func change(_ record: CoreObject, _ key: String, to value: Any?, quietly: Bool = false) {
     guard let ordinal = record.entity.ordinal(ofProperty: key) else { unknown(key) }

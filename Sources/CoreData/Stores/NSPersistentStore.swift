@@ -29,9 +29,14 @@ open class NSPersistentStore: NSObject {
     persistentStoreCoordinator = root
   }
 
-  init(_ core: PersistentStore, _ coordinator: NSPersistentStoreCoordinator, _ options: [AnyHashable: Any]?) {
+  init(
+    _ core: PersistentStore,
+    _ coordinator: NSPersistentStoreCoordinator,
+    _ url: URL?,
+    _ options: [AnyHashable: Any]?
+  ) {
     self.core = core
-    givenURL = nil
+    givenURL = url
     givenConfiguration = core.configurationName
     givenOptions = options
     persistentStoreCoordinator = coordinator
@@ -42,7 +47,7 @@ open class NSPersistentStore: NSObject {
   /// The options that the store was added with.
   open var options: [AnyHashable: Any]? { givenOptions }
   /// The place of the store.
-  open var url: URL? { writingURL ?? core.map { $0.place?.url } ?? givenURL }
+  open var url: URL? { writingURL ?? core?.place?.url ?? givenURL }
   /// The type of the store, such as `NSSQLiteStoreType`.
   open var type: String { core?.type.rawValue ?? "" }
   /// Whether the store cannot be saved.

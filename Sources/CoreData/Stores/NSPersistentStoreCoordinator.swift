@@ -54,7 +54,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// - Parameters:
   ///   - storeType: a type such as `NSSQLiteStoreType`, or one that was registered.
   ///   - configuration: the configuration whose entities the store keeps; nil stands for all.
-  ///   - storeURL: the file; nil for a store in memory.
+  ///   - storeURL: the file. A store in memory needs none, and keeps it as a name only.
   ///   - options: the options, such as `NSMigratePersistentStoresAutomaticallyOption`.
   /// - Throws: a `CocoaError` with Core Data's code, such as `persistentStoreIncompatibleVersionHash`.
   @discardableResult
@@ -66,11 +66,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ) throws -> NSPersistentStore {
     try translating {
       let translated = try StoreOptionTable.options(options)
-      return try opening(options) {
+      let isInMemory = StoreType(storeType) == .inMemory
+      return try opening(options, named: isInMemory ? storeURL : nil) {
         try core.addPersistentStore(
           type: StoreType(storeType),
           configuration: configuration == "PF_DEFAULT_CONFIGURATION_NAME" ? nil : configuration,
-          at: storeURL,
+          at: isInMemory ? nil : storeURL,
           options: translated
         )
       }
@@ -80,11 +81,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// Opens a store and makes its object; a store of one's own has made it.
   private final func opening(
     _ options: [AnyHashable: Any]?,
+    named url: URL? = nil,
     _ open: () throws -> PersistentStore
   ) throws -> NSPersistentStore {
     let opening = StoreOpening(self, options)
     let opened = try opening.run(open)
-    let store = opening.store ?? NSPersistentStore(opened, self, options)
+    let store = opening.store ?? NSPersistentStore(opened, self, url, options)
     store.core = opened
     return note(store)
   }
@@ -107,7 +109,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         try addPersistentStore(
           ofType: storeDescription.type,
           configurationName: storeDescription.configuration,
-          at: storeDescription.type == NSInMemoryStoreType ? nil : storeDescription.url,
+          at: storeDescription.url,
           options: storeDescription.options
         )
         block(storeDescription, nil)
@@ -141,7 +143,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Returns the open store of a file.
   open func persistentStore(for url: URL) -> NSPersistentStore? {
-    core.persistentStore(for: url).flatMap { found in persistentStores.first { $0.core === found } }
+    let found = core.persistentStore(for: url)
+    return persistentStores.first { found == nil ? $0.url == url : $0.core === found }
   }
 
   final func persistentStore(withIdentifier identifier: UUID) -> NSPersistentStore? {

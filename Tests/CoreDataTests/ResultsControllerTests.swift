@@ -2,6 +2,24 @@ import CoreData
 import Testing
 
 @Suite struct ResultsControllerTests {
+  @Test func aListOfNoSortDescriptorsIsOne() throws {
+    let stack = try Stack(NSInMemoryStoreType)
+    try stack.context.performAndWait {
+      stack.insert("Milk")
+      stack.insert("Bread")
+      let request = toDoRequest()
+      request.sortDescriptors = []
+      let controller = NSFetchedResultsController(
+        fetchRequest: request,
+        managedObjectContext: stack.context,
+        sectionNameKeyPath: nil,
+        cacheName: nil
+      )
+      try controller.performFetch()
+      #expect(controller.sections?.map(\.numberOfObjects) == [2])
+    }
+  }
+
   @Test func changesAreToldWithTheirPlaces() throws {
     let stack = try Stack(NSSQLiteStoreType)
     try stack.context.performAndWait { () throws in

@@ -98,8 +98,8 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
     cacheName name: String?
   ) {
     ProgrammerError.check(
-      fetchRequest.sortDescriptors?.isEmpty == false,
-      "The request of a results controller needs a sort descriptor."
+      fetchRequest.sortDescriptors != nil,
+      "The request of a results controller needs sort descriptors, if only an empty list of them."
     )
     self.fetchRequest = fetchRequest
     managedObjectContext = context

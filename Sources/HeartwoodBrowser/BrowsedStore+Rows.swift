@@ -44,7 +44,7 @@ extension BrowsedStore {
     return predicate.map { $0 && somewhere } ?? somewhere
   }
 
-  private static let pageLimit = 1000
+  static let pageLimit = 1000
 
   /// Returns a range of the found records in the requested order, with short values, and the number of all found
   /// records.
@@ -122,71 +122,6 @@ extension BrowsedStore {
       ("count", .integer(count)), ("links", .array(ids.map { CellText.link(to: $0, in: context) })),
     ])
   }
-}
-
-// MARK: The values of a column
-
-extension BrowsedStore {
-  /// The query for the values of a column.
-  struct ValuesQuestion: Decodable, Sendable {
-    let entity: String
-    let condition: String?
-    let text: String?
-    let column: String
-    let limit: Int?
-  }
-
-  /// Returns the values of a column with the number of records that have each, the most frequent first, and a summary.
-  /// O(records that meet the condition).
-  func values(_ question: ValuesQuestion) throws -> JSONValue {
-    let context = readingContext()
-    let entity = try coordinator.managedObjectModel.knownEntity(named: question.entity)
-    var request = FetchRequest<ManagedObject>(
-      entityName: question.entity,
-      where: try Self.predicate(question.condition, question.text, of: entity),
-      sortedBy: [FetchSortDescriptor("count", ascending: false)],
-      limit: min(max(1, question.limit ?? 20), Self.pageLimit)
-    )
-    let column = try ExpressionDescription(format: "\(question.column) AS value")
-    request.propertiesToGroupBy = [column]
-    request.propertiesToFetch = [column, try ExpressionDescription(format: "count(SELF) AS count")]
-    let rows = try context.fetchRows(request)
-    let values = rows.map { row in
-      JSONValue.object([
-        ("value", CellText(value: row[0], in: context).short), ("count", CellText(value: row[1], in: context).short),
-      ])
-    }
-    return .object([
-      ("values", .array(values)),
-      ("summary", try summary(of: entity.property(named: question.column), request, in: context)),
-    ])
-  }
-
-  /// Returns how many records have a value in a column, the least and the greatest value, and the sum and the average
-  /// of numbers.
-  private func summary(
-    of property: PropertyDescription?,
-    _ request: FetchRequest<ManagedObject>,
-    in context: ManagedObjectContext
-  ) throws -> JSONValue {
-    guard let attribute = property?.attribute, let aggregates = Self.aggregates[attribute.type] else {
-      return .object([])
-    }
-    var request = request
-    (request.sortDescriptors, request.fetchLimit, request.propertiesToGroupBy) = ([], nil, [])
-    request.propertiesToFetch = try aggregates.map {
-      try ExpressionDescription(format: "\($0.function)(\(attribute.name)) AS \($0.name)")
-    }
-    guard let row = try context.fetchRows(request).first else { return .object([]) }
-    return .object(aggregates.indices.map { (aggregates[$0].name, CellText(value: row[$0], in: context).short) })
-  }
-
-  private static let aggregates: [AttributeType: [(name: String, function: String)]] = {
-    let ordered = [("filled", "count"), ("least", "min"), ("greatest", "max")]
-    let numeric = ordered + [("sum", "sum"), ("average", "average")]
-    let numbers: [AttributeType] = [.integer16, .integer32, .integer64, .decimal, .double, .float]
-    return Dictionary(uniqueKeysWithValues: numbers.map { ($0, numeric) } + [.string, .date].map { ($0, ordered) })
-  }()
 }
 
 // MARK: Export

@@ -80,6 +80,7 @@ public actor BrowsedStore {
     switch name {
     case "rows": return .json(try rows(try request.question()))
     case "values": return .json(try values(try request.question()))
+    case "histogram": return .json(try histogram(try request.question()))
     case "export": return try export(try request.question())
     case "links": return .json(try links(try request.question()))
     default:

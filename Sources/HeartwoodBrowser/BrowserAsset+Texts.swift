@@ -73,6 +73,14 @@ extension BrowserAsset {
     .facets li button { --share: 0; background: linear-gradient(to right, var(--mark) calc(var(--share) * 100%), transparent 0); display: grid; grid-template-columns: 1fr auto; gap: .5rem; width: 100%; text-align: left; border: 0; padding: .15rem .3rem; overflow: hidden; }
     .facets li button:hover { text-decoration: underline; }
     .facets span:first-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+    .chart { width: 100%; display: block; margin: .5rem 0; }
+    .chart rect { fill: var(--accent); }
+    .chart line { stroke: var(--line); }
+    .chart text { fill: var(--dim); font-size: 11px; }
+    section.groups { flex: 1; min-width: 0; overflow: auto; }
+    .groups .bar h2 { margin: 0; }
+    table.groups tbody th { font-weight: 400; }
+    table.groups th:first-child { padding-right: 3rem; }
     .diagram { border: 1px solid var(--line); border-radius: 6px; overflow: hidden; flex: 1; min-height: 60vh; touch-action: none; }
     .diagram svg { width: 100%; height: 70vh; display: block; cursor: grab; }
     :root:has(#edits:not([hidden])) { scroll-padding-bottom: 5rem; }
@@ -112,6 +120,7 @@ extension BrowserAsset {
       .values, .values tbody, .values tr, .values th, .values td { display: block; width: auto; }
       .values th { border: 0; padding-bottom: 0; }
       .split { flex-direction: column; }
+      .grid, section.groups { flex: none; }
       .facets { width: auto; max-height: 14rem; }
       main { padding: 0 .5rem .5rem; }
     }
@@ -515,6 +524,109 @@ extension BrowserAsset {
     }
 
     """#####,
+    "chart.js": #####"""
+    // Charts of groups of records: bars, and the distribution of a column of numbers or dates.
+
+    import { amountText, ask, element, number } from "./parts.js";
+
+    const space = "http://www.w3.org/2000/svg";
+    const room = 94;
+    const axis = 16;
+    const widestBar = 100;
+    // Narrower labels could not be read.
+    const narrowestLabel = 45;
+    const letterWidth = 6.5;
+
+    /**
+     * Shows the distribution of a column in a node: bars, and a list of the same intervals.
+     *
+     * - Parameter question: what the records have to meet.
+     * - Parameter narrow: takes the lower and the upper bound of the interval that was chosen; the last has no upper one.
+     */
+    export async function showChart(node, index, question, column, signal, narrow) {
+      const answer = await ask(`api/stores/${index}/histogram`, question, signal);
+      if (!answer.intervals.length) return node.replaceChildren();
+      const choice = unitChoice(answer, (unit) => {
+        showChart(node, index, { ...question, unit }, column, signal, narrow).then(
+          () => node.querySelector("select")?.focus(),
+          (error) => node.append(element("p", { class: "wrong", role: "alert" }, error.message)),
+        );
+      });
+      node.replaceChildren(
+        ...choice, bars(answer.intervals.map(({ label, count }) => ({ label, value: count })), `Records by ${column.name}`),
+        element("details", {}, [element("summary", {}, "The intervals"), element("ol", {}, answer.intervals.map((interval) => (
+          element("li", {}, [element("button", { type: "button", onclick: () => narrow(interval.from, interval.to) }, [
+            element("span", {}, intervalLabel(interval, answer)), element("span", { class: "dim" }, number(interval.count)),
+          ])])
+        )))]),
+      );
+    }
+
+    /** A choice of the unit of time, for a column of dates. */
+    export function unitChoice(answer, choose) {
+      if (!answer.unit) return [];
+      const options = answer.units.map((name) => element("option", { value: name, selected: name === answer.unit }, `by ${name}`));
+      return [element("select", { "aria-label": "Length of the intervals", onchange: (event) => choose(event.target.value) }, options)];
+    }
+
+    /** An interval of dates has its name; one of numbers has its bounds. */
+    export function intervalLabel(interval, answer) {
+      if (answer.unit) return interval.label;
+      return interval.to === null ? `${interval.label} and more` : `${interval.label} to ${interval.to}`;
+    }
+
+    /**
+     * A picture of values, which may be below zero, with its contents in words.
+     *
+     * - Parameter groups: their labels and values.
+     */
+    export function bars(groups, name, width = 260) {
+      const values = groups.map((group) => Number(group.value ?? 0));
+      const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];
+      const scale = (room - 2) / (most - least || 1);
+      const zero = room + least * scale;
+      const svg = shape("svg", { viewBox: `0 0 ${width} ${room + axis}`, role: "img", class: "chart", "aria-label": described(groups, values, name) });
+      const step = Math.min(widestBar, width / groups.length);
+      groups.forEach((group, place) => {
+        // Few records are seen, too.
+        const height = values[place] ? Math.max(1, Math.abs(values[place]) * scale) : 0;
+        const y = values[place] < 0 ? zero : zero - height;
+        const bar = shape("rect", { x: place * step, y, width: Math.max(0.5, step - Math.min(1.5, step / 4)), height });
+        bar.append(shape("title", {}, `${group.label}: ${amountText(values[place])}`));
+        svg.append(bar);
+      });
+      svg.append(shape("line", { x1: 0, y1: zero, x2: width, y2: zero }), ...labels(groups, step));
+      return svg;
+    }
+
+    /** The labels of all groups if there is room, or else of the first and the last. */
+    function labels(groups, step) {
+      const y = room + axis - 3;
+      const end = groups.length * step;
+      if (step >= narrowestLabel) return groups.map(({ label }, place) => shape("text", { x: place * step, y }, shortened(label, step)));
+      return [groups[0], groups.at(-1)].map(({ label }, place) => shape("text", { x: place * end, y, "text-anchor": place ? "end" : "start" }, shortened(label, end / 2)));
+    }
+
+    function shortened(label, width) {
+      const most = Math.floor(width / letterWidth);
+      return label.length > most ? `${label.slice(0, Math.max(1, most - 1))}…` : label;
+    }
+
+    function described(groups, values, name) {
+      const most = Math.max(...values);
+      const peak = groups[values.indexOf(most)];
+      const span = groups.length > 1 ? `${number(groups.length)} bars from ${groups[0].label} to ${groups.at(-1).label}` : `1 bar, ${groups[0].label}`;
+      return `${name}: ${span}. The greatest is ${amountText(most)}, at ${peak.label}.`;
+    }
+
+    function shape(name, attributes, content) {
+      const node = document.createElementNS(space, name);
+      for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+      if (content !== undefined) node.textContent = content;
+      return node;
+    }
+
+    """#####,
     "completion.js": #####"""
     // What may come next in a condition: keys of the entity and of those that it is related to, operators that fit the type, and words between terms.
 
@@ -623,6 +735,44 @@ extension BrowserAsset {
         show();
       });
       return list;
+    }
+
+    """#####,
+    "conditions.js": #####"""
+    // Conditions that narrow what is shown to a value or an interval of a column, in the language of predicates.
+
+    /** What records have to meet, as the server is asked for it. */
+    export function conditions(state) {
+      return { condition: state.condition || undefined, text: state.text || undefined };
+    }
+
+    /** The condition with a value of a column. */
+    export function narrowed(condition, column, value) {
+      // Only the beginning of a long text is known here.
+      const operator = value?.text === undefined ? "==" : "BEGINSWITH";
+      return joined(condition, `${column.name} ${operator} ${literal(column, value)}`);
+    }
+
+    /** The condition with the bounds of an interval, which need not have an upper one. */
+    export function within(condition, column, from, to) {
+      return joined(condition, [`${column.name} >= ${literal(column, from)}`, ...(to === null ? [] : [`${column.name} < ${literal(column, to)}`])].join(" AND "));
+    }
+
+    function joined(condition, term) {
+      return condition ? `(${condition}) AND ${term}` : term;
+    }
+
+    function literal(column, value) {
+      if (value === null) return "nil";
+      if (typeof value === "boolean") return value ? "YES" : "NO";
+      if (isNumeric(column)) return String(value);
+      if (column.destination) return `CAST(${JSON.stringify(value.uri)}, "NSManagedObjectID")`;
+      if (column.type === "date") return `CAST(${(Date.parse(value) - Date.UTC(2001, 0, 1)) / 1000}, "NSDate")`;
+      return JSON.stringify(String(value.text ?? value));
+    }
+
+    export function isNumeric(column) {
+      return ["integer16", "integer32", "integer64", "decimal", "double", "float"].includes(column.type);
     }
 
     """#####,
@@ -1154,7 +1304,10 @@ extension BrowserAsset {
     // The records of an entity as a table that can be scrolled through, however long it is: only the rows in sight are there.
 
     import { complete } from "./completion.js";
-    import { ask, askBlob, element, keep, cellText, number } from "./parts.js";
+    import { amountText, ask, askBlob, element, keep, cellText, number } from "./parts.js";
+    import { showChart } from "./chart.js";
+    import { conditions, isNumeric, narrowed, within } from "./conditions.js";
+    import { groupForm, showGroups } from "./groups.js";
     import { change } from "./edits.js";
 
     const rowHeight = 26;
@@ -1170,16 +1323,19 @@ extension BrowserAsset {
         condition: options.get("where") ?? "",
         text: options.get("text") ?? "",
         sort: (options.get("sort") ?? "").split(",").filter(Boolean).map((part) => ({ key: part.replace(/:desc$/, ""), descending: part.endsWith(":desc") })),
+        group: options.get("group") ?? "",
+        amount: options.get("amount") ?? "",
+        unit: options.get("unit") ?? "",
+      };
+      const address = (changes) => {
+        const { condition, sort, ...rest } = { ...state, ...changes };
+        const query = new URLSearchParams(Object.entries({ where: condition, sort: sortText(sort), ...rest }).filter(([, value]) => value));
+        return `#/${index}/entity/${encodeURIComponent(name)}${query.size ? `?${query}` : ""}`;
       };
       const go = (changes) => {
-        const next = { ...state, ...changes };
-        const query = new URLSearchParams();
-        if (next.condition) query.set("where", next.condition);
-        if (next.text) query.set("text", next.text);
-        if (next.sort.length) query.set("sort", sortText(next.sort));
-        const address = `#/${index}/entity/${encodeURIComponent(name)}${query.size ? `?${query}` : ""}`;
-        if (location.hash === address) dispatchEvent(new HashChangeEvent("hashchange"));
-        else location.hash = address;
+        const next = address(changes);
+        if (location.hash === next) dispatchEvent(new HashChangeEvent("hashchange"));
+        else location.hash = next;
       };
       const status = element("span", { class: "dim", role: "status" }, "…");
       const wrong = element("pre", { class: "wrong", role: "alert", id: "wrong" });
@@ -1218,10 +1374,23 @@ extension BrowserAsset {
         }
       };
       const facets = element("aside", { class: "facets", "aria-label": "Values" });
-      const grid = new Grid({ index, name, state, columns: ordered, hidden, status, wrong, sortBy: (key) => go({ sort: nextSort(state.sort, key) }) });
       showFacets(facets, { index, name, state, columns: ordered, go });
-      page.replaceChildren(form, wrong, element("div", { class: "split" }, [grid.node, facets]));
+      const show = (content) => page.replaceChildren(form, groupForm({ state, columns: ordered, go }), wrong, element("div", { class: "split" }, [content, facets]));
+      if (state.group) return show(groupsNode({ index, name, state, columns: ordered, address, go, status, wrong }));
+      const grid = new Grid({ index, name, state, columns: ordered, hidden, status, wrong, sortBy: (key) => go({ sort: nextSort(state.sort, key) }) });
+      show(grid.node);
       grid.begin();
+    }
+
+    /** The groups in place of the records. */
+    function groupsNode({ status, wrong, ...options }) {
+      const node = element("section", { class: "groups", "aria-label": "Groups", "aria-busy": "true" });
+      const control = new AbortController();
+      addEventListener("hashchange", () => control.abort(), { once: true });
+      showGroups(node, { ...options, signal: control.signal }).catch((error) => {
+        if (error.name !== "AbortError") wrong.textContent = pointed(error);
+      }).finally(() => { status.textContent = ""; node.removeAttribute("aria-busy"); });
+      return node;
     }
 
     /** A button that opens a list. */
@@ -1233,11 +1402,6 @@ extension BrowserAsset {
       const box = element("input", { type: "checkbox", onchange: () => { if (box.checked) hidden.delete(column.name); else hidden.add(column.name); done(); } });
       box.checked = !hidden.has(column.name);
       return element("label", {}, [box, ` ${column.name}`]);
-    }
-
-    /** What records have to meet, as the server is asked for it. */
-    function conditions(state) {
-      return { condition: state.condition || undefined, text: state.text || undefined };
     }
 
     /** The order as an address and the option --sort have it. */
@@ -1268,8 +1432,16 @@ extension BrowserAsset {
       const parts = ["heartwood fetch", quote(store.stores[0]?.place ?? store.title), name];
       const condition = wholeCondition(state, columns);
       if (condition) parts.push("--where", quote(condition));
-      if (state.sort.length) parts.push("--sort", quote(sortText(state.sort)));
+      if (state.group) parts.push(...groupOptions(state));
+      else if (state.sort.length) parts.push("--sort", quote(sortText(state.sort)));
       navigator.clipboard?.writeText(parts.join(" "));
+    }
+
+    /** The groups by each value of the column, as options of the command. */
+    function groupOptions(state) {
+      const [operation, operand] = state.amount.split(":");
+      const columns = [state.group, "count(SELF)", ...(operation ? [`${operation}(${operand})`] : [])];
+      return ["--group-by", quote(state.group), "--select", quote(columns.join(","))];
     }
 
     function copySwift(name, state, columns) {
@@ -1430,10 +1602,6 @@ extension BrowserAsset {
 
     const marks = { inserted: "new, not saved", changed: "changed, not saved" };
 
-    function isNumeric(column) {
-      return ["integer16", "integer32", "integer64", "decimal", "double", "float"].includes(column.type);
-    }
-
     function cell(string, kind) {
       return element("div", { class: `cell ${kind}`, role: "gridcell", title: string.length > 20 ? string : undefined }, string);
     }
@@ -1454,6 +1622,7 @@ extension BrowserAsset {
       ]);
       const list = element("ol");
       const summary = element("dl");
+      const chart = element("div");
       // The server ends what nobody waits for.
       let control = new AbortController();
       addEventListener("hashchange", () => control.abort(), { once: true });
@@ -1462,12 +1631,13 @@ extension BrowserAsset {
         control = new AbortController();
         list.replaceChildren();
         summary.replaceChildren();
+        chart.replaceChildren();
         if (!choice.value) return;
         try {
           const question = { entity: name, ...conditions(state), column: choice.value, limit: 100 };
           const answer = await ask(`api/stores/${index}/values`, question, control.signal);
           const column = columns.find((column) => column.name === choice.value);
-          summary.replaceChildren(...Object.entries(answer.summary).flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, cellText(value))]));
+          summary.replaceChildren(...Object.entries(answer.summary).flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, amountText(value))]));
           const most = Math.max(1, ...answer.values.map((entry) => entry.count));
           list.replaceChildren(...answer.values.map((entry) => {
             const button = element("button", { type: "button", onclick: () => go({ condition: narrowed(state.condition, column, entry.value) }) }, [
@@ -1476,26 +1646,113 @@ extension BrowserAsset {
             button.style.setProperty("--share", entry.count / most);
             return element("li", {}, [button]);
           }));
+          if (!isNumeric(column) && column.type !== "date") return;
+          const narrow = (from, to) => go({ condition: within(state.condition, column, from, to) });
+          await showChart(chart, index, { entity: name, ...conditions(state), column: column.name }, column, control.signal, narrow);
         } catch (error) {
           if (error.name === "AbortError") return;
           list.replaceChildren(element("li", { class: "wrong" }, error.message));
         }
       });
-      node.replaceChildren(choice, summary, list);
+      node.replaceChildren(choice, summary, chart, list);
     }
 
-    function narrowed(condition, column, value) {
-      const term = `${column.name} == ${literal(column, value)}`;
-      return condition ? `(${condition}) AND ${term}` : term;
+    """#####,
+    "groups.js": #####"""
+    // Groups of the records that meet the condition, with their number and a sum or another amount: as bars, and as a table whose rows lead to the records.
+
+    import { amountText, ask, element, link, cellText, number } from "./parts.js";
+    import { bars, intervalLabel, unitChoice } from "./chart.js";
+    import { conditions, isNumeric, narrowed, within } from "./conditions.js";
+
+    const functions = { sum: "sum of", average: "average of", min: "least", max: "greatest" };
+    const mostGroups = 200;
+
+    /** The fields for a group: its column, and what is computed for it. */
+    export function groupForm({ state, columns, go }) {
+      const numeric = columns.filter(isNumeric);
+      const [chosenFunction, chosenColumn] = (state.amount || "count").split(":");
+      const by = choice("Group by", [["", "Group by…"], ...columns.filter(isGroupable).map(({ name }) => [name, name])], state.group);
+      const amount = choice("What is computed for each group", [["count", "number of records"], ...(numeric.length ? Object.entries(functions) : [])], chosenFunction);
+      const of = choice("Column of the amount", numeric.map(({ name }) => [name, name]), chosenColumn ?? numeric[0]?.name ?? "");
+      const update = () => { of.hidden = amount.value === "count"; };
+      amount.addEventListener("change", update);
+      update();
+      return element("form", { class: "bar", onsubmit: (event) => {
+        event.preventDefault();
+        go({ group: by.value, amount: by.value && amount.value !== "count" ? `${amount.value}:${of.value}` : "", unit: "" });
+      } }, [by, amount, of, element("button", {}, "Group")]);
     }
 
-    function literal(column, value) {
-      if (value === null) return "nil";
-      if (typeof value === "boolean") return value ? "YES" : "NO";
-      if (isNumeric(column)) return String(value);
-      const string = JSON.stringify(String(value.text ?? value));
-      if (column.type === "date") return `CAST(${(Date.parse(value) - Date.UTC(2001, 0, 1)) / 1000}, "NSDate")`;
-      return string;
+    function choice(label, options, chosen) {
+      const node = element("select", { "aria-label": label }, options.map(([value, text]) => element("option", { value }, text)));
+      node.value = chosen;
+      return node;
+    }
+
+    function isGroupable(column) {
+      return column.type !== "binary" && column.type !== "transformable";
+    }
+
+    /** Shows the groups of the address. */
+    export async function showGroups(node, { index, name, state, columns, address, go, signal }) {
+      const column = columns.find((column) => column.name === state.group);
+      if (!column) throw new Error(`${name} has no column called ${state.group}.`);
+      const [operation, operand] = state.amount.split(":");
+      const amount = operation ? { function: operation, column: operand } : undefined;
+      const title = amount ? `${functions[operation] ?? operation} ${operand}` : "records";
+      const question = { entity: name, ...conditions(state), column: column.name, amount };
+      const { groups, choices, note } = inIntervals(column, state)
+        ? await intervals(index, question, state, column, go, signal) : await values(index, question, state, column, go, signal);
+      node.replaceChildren(
+        element("div", { class: "bar" }, [element("h2", {}, `${title} by ${column.name}`), ...choices, link(address({ group: "", amount: "", unit: "" }), "Show the records")]),
+        ...(groups.length ? [
+          bars(groups.map((group) => ({ label: group.label, value: amount ? group.amount : group.count })), `${title} by ${column.name}`, 800),
+          table(groups, column.name, amount && title, (condition) => address({ condition, group: "", amount: "", unit: "" })),
+        ] : [element("p", { role: "status" }, "No record has a value.")]),
+        ...(note ? [element("p", { class: "dim" }, note)] : []),
+      );
+    }
+
+    /** Whether the values of a column are put together: dates always are, numbers if that was chosen. */
+    function inIntervals(column, state) {
+      return column.type === "date" || (isNumeric(column) && state.unit === "interval");
+    }
+
+    async function intervals(index, question, state, column, go, signal) {
+      const unit = column.type === "date" ? state.unit || undefined : undefined;
+      const answer = await ask(`api/stores/${index}/histogram`, { ...question, unit }, signal);
+      const groups = answer.intervals.map((interval) => ({
+        ...interval, label: intervalLabel(interval, answer), condition: within(state.condition, column, interval.from, interval.to),
+      }));
+      return { groups, choices: column.type === "date" ? unitChoice(answer, (unit) => go({ unit })) : [numberChoice(state, go)] };
+    }
+
+    async function values(index, question, state, column, go, signal) {
+      const answer = await ask(`api/stores/${index}/values`, { ...question, limit: mostGroups }, signal);
+      const groups = answer.values.map((entry) => ({
+        ...entry, label: entry.value === null ? "nil" : cellText(entry.value), condition: narrowed(state.condition, column, entry.value),
+      }));
+      const note = answer.hasMore ? `These are the ${number(mostGroups)} greatest groups.` : "";
+      return { groups, note, choices: isNumeric(column) ? [numberChoice(state, go)] : [] };
+    }
+
+    function numberChoice(state, go) {
+      const node = choice("How numbers are put together", [["", "each value"], ["interval", "in intervals"]], state.unit);
+      node.addEventListener("change", () => go({ unit: node.value }));
+      return node;
+    }
+
+    function table(groups, name, title, address) {
+      const heads = [element("th", { scope: "col" }, name), element("th", { scope: "col", class: "number" }, "records"), ...(title ? [element("th", { scope: "col", class: "number" }, title)] : [])];
+      return element("table", { class: "groups" }, [
+        element("thead", {}, [element("tr", {}, heads)]),
+        element("tbody", {}, groups.map((group) => element("tr", {}, [
+          element("th", { scope: "row" }, [link(address(group.condition), group.label || "(empty)")]),
+          element("td", { class: "number" }, number(group.count)),
+          ...(title ? [element("td", { class: "number" }, amountText(group.amount))] : []),
+        ]))),
+      ]);
     }
 
     """#####,
@@ -1645,6 +1902,14 @@ extension BrowserAsset {
 
     export function number(value) {
       return value.toLocaleString("en");
+    }
+
+    /** The text of what was computed: a number without all digits of a long fraction. */
+    export function amountText(value) {
+      const isLong = typeof value === "string" && /^-?\d+\.\d{7,}$/.test(value);
+      if (typeof value !== "number" && !isLong) return cellText(value);
+      const shown = Number(value);
+      return shown !== 0 && Math.abs(shown) < 1e-4 ? String(shown) : shown.toLocaleString("en", { maximumFractionDigits: 6 });
     }
 
     /** The text of a value in a cell. */

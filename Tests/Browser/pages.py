@@ -18,7 +18,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 try:
     from axe_selenium_python import Axe
@@ -48,6 +48,8 @@ class Browser:
         for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", f"--window-size={size[0]},{size[1]}", *arguments]:
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        # Several downloads in a row, without asking.
+        options.add_experimental_option("prefs", {"download.default_directory": str(folder.resolve()), "profile.default_content_setting_values.automatic_downloads": 1})
         self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
         self.folder = folder
 
@@ -63,6 +65,9 @@ class Browser:
 
     def texts(self, selector):
         return self.driver.execute_script("return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent)", selector)
+
+    def choose(self, selector, label):
+        Select(self.driver.find_element(By.CSS_SELECTOR, selector)).select_by_visible_text(label)
 
     def click(self, selector, place=0):
         """By a script, since rows are made anew while a table settles."""
@@ -119,18 +124,30 @@ def look(browser, base, index, store):
     browser.check(f"{name}-completion")
     field.send_keys(">= 10 AND sortOrder < 14 AND done == YES", Keys.ENTER)
     browser.wait(lambda _: browser.texts("[role=status].dim")[0].startswith("2 found"), f"{name}: the condition")
-    choice = driver.find_element(By.CSS_SELECTOR, ".facets select")
-    choice.send_keys("memo")
+    browser.choose(".facets select", "memo")
     browser.wait(lambda _: len(browser.all(".facets li")) == 2, f"{name}: the values of a column")
     browser.check(f"{name}-found")
+    browser.choose(".facets select", "sortOrder")
+    browser.wait(lambda _: len(browser.all(".chart rect")) == 3 and len(browser.all(".facets > ol li")) == 2, f"{name}: the chart of a number")
+    assert browser.all(".chart")[0].get_attribute("aria-label") == "Records by sortOrder: 3 bars from 11 to 13. The greatest is 1, at 11."
+    browser.check(f"{name}-chart")
+    browser.choose(".facets select", "creationDate")
+    browser.wait(lambda _: browser.texts(".chart text") == ["2016-09-17T18"], f"{name}: the chart of a date")
+    browser.choose(".facets select", "memo")
+    browser.wait(lambda _: len(browser.all(".facets > ol li")) == 2 and not browser.all(".chart"), f"{name}: the values of a column again")
     browser.click(".facets li button")
     browser.wait(lambda _: browser.texts("[role=status].dim")[0].startswith("1 found"), f"{name}: a value as a condition")
+    browser.choose(".facets select", "sortOrder")
+    browser.click(".facets details button")
+    browser.wait(lambda _: "sortOrder >= 1" in browser.all("input[role=combobox]")[0].get_attribute("value"), f"{name}: an interval as a condition")
 
     browser.wait(lambda _: browser.all(".row .cell.number"), f"{name}: the record that was found")
     browser.click(".row")
     browser.wait(lambda _: browser.all("table th"), f"{name}: the record")
     assert browser.texts("th") == ["creationDate", "done", "memo", "sortOrder"] or set(browser.texts("th")) == {"creationDate", "done", "memo", "sortOrder"}
     browser.check(f"{name}-record")
+
+    group(browser, base, index, name)
 
     driver.get(f"{base}#/{index}/entity/ToDo?text=MEMO%2042")
     browser.wait(lambda _: browser.texts("[role=status].dim")[0].startswith("111 found"), f"{name}: a text anywhere")
@@ -143,6 +160,26 @@ def look(browser, base, index, store):
     driver.get(f"{base}#/{index}/entity/ToDo?where={'sortOrdr > 1'}")
     browser.wait(lambda _: "sortOrdr" in browser.texts("#wrong")[0], f"{name}: the mistake in a condition")
     browser.check(f"{name}-mistake", refused=True)
+
+
+def group(browser, base, index, name):
+    """Groups with a sum, as bars and as a table, and from one of them to its records."""
+    browser.driver.get(f"{base}#/{index}/entity/ToDo?where=sortOrder < 10")
+    browser.wait(lambda _: browser.texts("[role=status].dim")[0].startswith("10 found"), f"{name}: the records to group")
+    for label, words in [("Group by", "done"), ("What is computed for each group", "sum of"), ("Column of the amount", "sortOrder")]:
+        browser.choose(f"select[aria-label='{label}']", words)
+    browser.click("form.bar + form.bar button")
+    browser.wait(lambda _: browser.texts("table.groups tbody tr") == ["true525", "false520"], f"{name}: the sums of the groups")
+    assert len(browser.all(".groups .chart rect")) == 2
+    browser.check(f"{name}-groups")
+    browser.click("table.groups a")
+    browser.wait(lambda _: browser.texts("[role=status].dim")[0].startswith("5 found"), f"{name}: the records of a group")
+    browser.driver.get(f"{base}#/{index}/entity/ToDo?where=sortOrder < 10&group=creationDate&amount=average:sortOrder&unit=year")
+    browser.wait(lambda _: browser.texts("table.groups tbody tr") == ["2016104.5"], f"{name}: the average of a year")
+    browser.check(f"{name}-years")
+    browser.driver.get(f"{base}#/{index}/entity/ToDo?group=sortOrder&unit=interval")
+    browser.wait(lambda _: len(browser.all(".groups .chart rect")) == 25, f"{name}: numbers in intervals")
+    browser.check(f"{name}-intervals")
 
 
 def main(heartwood, folder):
@@ -179,7 +216,11 @@ def main(heartwood, folder):
         phone.wait(lambda _: phone.all("section"), "a narrow page")
         phone.driver.get(f"{base}#/0/entity/ToDo")
         phone.wait(lambda _: phone.all(".row .cell.number"), "a narrow table")
+        assert len(phone.all(".row")) < 100, "rows out of sight are there"
         phone.check_narrow("narrow")
+        phone.driver.get(f"{base}#/0/entity/ToDo?group=done&amount=sum:sortOrder")
+        phone.wait(lambda _: phone.all("table.groups td"), "narrow groups")
+        phone.check_narrow("narrow-groups")
         phone.driver.quit()
     finally:
         tool.send_signal(signal.SIGINT)

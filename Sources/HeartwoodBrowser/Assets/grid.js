@@ -1,7 +1,10 @@
 // The records of an entity as a table that can be scrolled through, however long it is: only the rows in sight are there.
 
 import { complete } from "./completion.js";
-import { ask, askBlob, element, keep, cellText, number } from "./parts.js";
+import { amountText, ask, askBlob, element, keep, cellText, number } from "./parts.js";
+import { showChart } from "./chart.js";
+import { conditions, isNumeric, narrowed, within } from "./conditions.js";
+import { groupForm, showGroups } from "./groups.js";
 import { change } from "./edits.js";
 
 const rowHeight = 26;
@@ -17,16 +20,19 @@ export function showEntity(page, store, index, name, options) {
     condition: options.get("where") ?? "",
     text: options.get("text") ?? "",
     sort: (options.get("sort") ?? "").split(",").filter(Boolean).map((part) => ({ key: part.replace(/:desc$/, ""), descending: part.endsWith(":desc") })),
+    group: options.get("group") ?? "",
+    amount: options.get("amount") ?? "",
+    unit: options.get("unit") ?? "",
+  };
+  const address = (changes) => {
+    const { condition, sort, ...rest } = { ...state, ...changes };
+    const query = new URLSearchParams(Object.entries({ where: condition, sort: sortText(sort), ...rest }).filter(([, value]) => value));
+    return `#/${index}/entity/${encodeURIComponent(name)}${query.size ? `?${query}` : ""}`;
   };
   const go = (changes) => {
-    const next = { ...state, ...changes };
-    const query = new URLSearchParams();
-    if (next.condition) query.set("where", next.condition);
-    if (next.text) query.set("text", next.text);
-    if (next.sort.length) query.set("sort", sortText(next.sort));
-    const address = `#/${index}/entity/${encodeURIComponent(name)}${query.size ? `?${query}` : ""}`;
-    if (location.hash === address) dispatchEvent(new HashChangeEvent("hashchange"));
-    else location.hash = address;
+    const next = address(changes);
+    if (location.hash === next) dispatchEvent(new HashChangeEvent("hashchange"));
+    else location.hash = next;
   };
   const status = element("span", { class: "dim", role: "status" }, "…");
   const wrong = element("pre", { class: "wrong", role: "alert", id: "wrong" });
@@ -65,10 +71,23 @@ export function showEntity(page, store, index, name, options) {
     }
   };
   const facets = element("aside", { class: "facets", "aria-label": "Values" });
-  const grid = new Grid({ index, name, state, columns: ordered, hidden, status, wrong, sortBy: (key) => go({ sort: nextSort(state.sort, key) }) });
   showFacets(facets, { index, name, state, columns: ordered, go });
-  page.replaceChildren(form, wrong, element("div", { class: "split" }, [grid.node, facets]));
+  const show = (content) => page.replaceChildren(form, groupForm({ state, columns: ordered, go }), wrong, element("div", { class: "split" }, [content, facets]));
+  if (state.group) return show(groupsNode({ index, name, state, columns: ordered, address, go, status, wrong }));
+  const grid = new Grid({ index, name, state, columns: ordered, hidden, status, wrong, sortBy: (key) => go({ sort: nextSort(state.sort, key) }) });
+  show(grid.node);
   grid.begin();
+}
+
+/** The groups in place of the records. */
+function groupsNode({ status, wrong, ...options }) {
+  const node = element("section", { class: "groups", "aria-label": "Groups", "aria-busy": "true" });
+  const control = new AbortController();
+  addEventListener("hashchange", () => control.abort(), { once: true });
+  showGroups(node, { ...options, signal: control.signal }).catch((error) => {
+    if (error.name !== "AbortError") wrong.textContent = pointed(error);
+  }).finally(() => { status.textContent = ""; node.removeAttribute("aria-busy"); });
+  return node;
 }
 
 /** A button that opens a list. */
@@ -80,11 +99,6 @@ function columnChoice(column, hidden, done) {
   const box = element("input", { type: "checkbox", onchange: () => { if (box.checked) hidden.delete(column.name); else hidden.add(column.name); done(); } });
   box.checked = !hidden.has(column.name);
   return element("label", {}, [box, ` ${column.name}`]);
-}
-
-/** What records have to meet, as the server is asked for it. */
-function conditions(state) {
-  return { condition: state.condition || undefined, text: state.text || undefined };
 }
 
 /** The order as an address and the option --sort have it. */
@@ -115,8 +129,16 @@ function copyCommand(store, name, state, columns) {
   const parts = ["heartwood fetch", quote(store.stores[0]?.place ?? store.title), name];
   const condition = wholeCondition(state, columns);
   if (condition) parts.push("--where", quote(condition));
-  if (state.sort.length) parts.push("--sort", quote(sortText(state.sort)));
+  if (state.group) parts.push(...groupOptions(state));
+  else if (state.sort.length) parts.push("--sort", quote(sortText(state.sort)));
   navigator.clipboard?.writeText(parts.join(" "));
+}
+
+/** The groups by each value of the column, as options of the command. */
+function groupOptions(state) {
+  const [operation, operand] = state.amount.split(":");
+  const columns = [state.group, "count(SELF)", ...(operation ? [`${operation}(${operand})`] : [])];
+  return ["--group-by", quote(state.group), "--select", quote(columns.join(","))];
 }
 
 function copySwift(name, state, columns) {
@@ -277,10 +299,6 @@ class Grid {
 
 const marks = { inserted: "new, not saved", changed: "changed, not saved" };
 
-function isNumeric(column) {
-  return ["integer16", "integer32", "integer64", "decimal", "double", "float"].includes(column.type);
-}
-
 function cell(string, kind) {
   return element("div", { class: `cell ${kind}`, role: "gridcell", title: string.length > 20 ? string : undefined }, string);
 }
@@ -301,6 +319,7 @@ function showFacets(node, { index, name, state, columns, go }) {
   ]);
   const list = element("ol");
   const summary = element("dl");
+  const chart = element("div");
   // The server ends what nobody waits for.
   let control = new AbortController();
   addEventListener("hashchange", () => control.abort(), { once: true });
@@ -309,12 +328,13 @@ function showFacets(node, { index, name, state, columns, go }) {
     control = new AbortController();
     list.replaceChildren();
     summary.replaceChildren();
+    chart.replaceChildren();
     if (!choice.value) return;
     try {
       const question = { entity: name, ...conditions(state), column: choice.value, limit: 100 };
       const answer = await ask(`api/stores/${index}/values`, question, control.signal);
       const column = columns.find((column) => column.name === choice.value);
-      summary.replaceChildren(...Object.entries(answer.summary).flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, cellText(value))]));
+      summary.replaceChildren(...Object.entries(answer.summary).flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, amountText(value))]));
       const most = Math.max(1, ...answer.values.map((entry) => entry.count));
       list.replaceChildren(...answer.values.map((entry) => {
         const button = element("button", { type: "button", onclick: () => go({ condition: narrowed(state.condition, column, entry.value) }) }, [
@@ -323,24 +343,13 @@ function showFacets(node, { index, name, state, columns, go }) {
         button.style.setProperty("--share", entry.count / most);
         return element("li", {}, [button]);
       }));
+      if (!isNumeric(column) && column.type !== "date") return;
+      const narrow = (from, to) => go({ condition: within(state.condition, column, from, to) });
+      await showChart(chart, index, { entity: name, ...conditions(state), column: column.name }, column, control.signal, narrow);
     } catch (error) {
       if (error.name === "AbortError") return;
       list.replaceChildren(element("li", { class: "wrong" }, error.message));
     }
   });
-  node.replaceChildren(choice, summary, list);
-}
-
-function narrowed(condition, column, value) {
-  const term = `${column.name} == ${literal(column, value)}`;
-  return condition ? `(${condition}) AND ${term}` : term;
-}
-
-function literal(column, value) {
-  if (value === null) return "nil";
-  if (typeof value === "boolean") return value ? "YES" : "NO";
-  if (isNumeric(column)) return String(value);
-  const string = JSON.stringify(String(value.text ?? value));
-  if (column.type === "date") return `CAST(${(Date.parse(value) - Date.UTC(2001, 0, 1)) / 1000}, "NSDate")`;
-  return string;
+  node.replaceChildren(choice, summary, chart, list);
 }

@@ -63,6 +63,14 @@ export function number(value) {
   return value.toLocaleString("en");
 }
 
+/** The text of what was computed: a number without all digits of a long fraction. */
+export function amountText(value) {
+  const isLong = typeof value === "string" && /^-?\d+\.\d{7,}$/.test(value);
+  if (typeof value !== "number" && !isLong) return cellText(value);
+  const shown = Number(value);
+  return shown !== 0 && Math.abs(shown) < 1e-4 ? String(shown) : shown.toLocaleString("en", { maximumFractionDigits: 6 });
+}
+
 /** The text of a value in a cell. */
 export function cellText(value) {
   if (value === null || value === undefined) return "";

@@ -172,7 +172,10 @@ extension BrowserResponse.Rest {
   init(_ text: RecordText) {
     self.init { number in
       guard number < text.batchCount else { return nil }
-      return text.batch(number).reduce(into: Data()) { $0.append(contentsOf: $1.unsafeBytes) }
+      let parts = text.batch(number)
+      var data = Data(capacity: parts.reduce(0) { $0 + $1.count })
+      for part in parts { data.append(contentsOf: part.unsafeBytes) }
+      return data
     }
   }
 }

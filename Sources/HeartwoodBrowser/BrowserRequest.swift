@@ -76,7 +76,7 @@ public struct BrowserResponse: Sendable {
 }
 
 extension BrowserResponse {
-  /// The rest of a long content, in pieces that are made while it is sent, so that it is never in memory as a whole.
+  /// The rest of a long content, in pieces that are made while it is sent, so that no more than two of them are in memory.
   ///
   /// A server sends each piece before it asks for the next one. Its length is not known before the end: with HTTP/1.1,
   /// send it in chunks.
@@ -96,23 +96,31 @@ extension BrowserResponse {
     /// Returns an iterator that begins with the first piece.
     public func makeAsyncIterator() -> Iterator { Iterator(piece: piece) }
 
-    /// Makes one piece after the other.
+    /// Makes one piece after the other, the next one while the server sends a piece.
     public struct Iterator: AsyncIteratorProtocol {
       fileprivate let piece: @Sendable (_ number: Int) throws -> Data?
       private var number = 0
+      private var upcoming: Task<Data?, any Error>?
 
       fileprivate init(piece: @escaping @Sendable (_ number: Int) throws -> Data?) {
         self.piece = piece
       }
 
-      /// Makes the next piece, or returns nil after the last one.
+      /// Returns the next piece, or nil after the last one.
       ///
       /// - Throws: `CancellationError` if the task is cancelled.
       public mutating func next() async throws -> Data? {
         try Task.checkCancellation()
+        let current = upcoming ?? begin()
+        let made = try await current.value
+        upcoming = made == nil ? nil : begin()
+        return made
+      }
+
+      private mutating func begin() -> Task<Data?, any Error> {
         let (piece, number) = (piece, number)
         self.number += 1
-        return try await WaitingWork.run { try piece(number) }
+        return Task { try await WaitingWork.run { try piece(number) } }
       }
     }
   }

@@ -227,8 +227,9 @@ extension ManagedObjectContext {
   package func recordTables<Object>(_ request: FetchRequest<Object>) throws -> [NodeTable] {
     guard let store = persistentStoreCoordinator.persistentStores.first else { return [] }
     let pass = try FetchPass(request, in: self)
+    if request.findsAllInOrder, let table = tableInMemory(pass), table.count > 0 { return [try table.verified()] }
     let matches = try pass.matches()
-    if let table = foundTable(matches, pass) { return [table] }
+    if let table = tableInMemory(pass), let found = Self.foundTable(matches, pass, table) { return [found] }
     var tables: [NodeTable] = []
     var rest = matches.map(\.objectID)[...]
     while let entity = rest.first?.entity {
@@ -242,15 +243,20 @@ extension ManagedObjectContext {
     return [NodeTable(entity: try persistentStoreCoordinator.managedObjectModel.knownEntity(named: request.entityName))]
   }
 
-  /// Returns the records that were found if they are all in one table in memory; nil if they are not. Nothing is looked
-  /// up by its reference, and the table itself is returned if all its records were found in their order.
-  private func foundTable(_ matches: [FetchPass.Match], _ pass: FetchPass) -> NodeTable? {
+  /// Returns the table in memory that has all records that a pass searches; nil if there are others.
+  private func tableInMemory(_ pass: FetchPass) -> NodeTable? {
     let stores = persistentStoreCoordinator.persistentStores
-    guard stores.count == 1, stores[0].capabilities.kind == .atomic, !hasChanges, pass.parts.count == 1,
-      !matches.isEmpty
-    else { return nil }
+    guard stores.count == 1, stores[0].capabilities.kind == .atomic, !hasChanges, pass.parts.count == 1 else {
+      return nil
+    }
+    return pass.parts[0].binding.table
+  }
+
+  /// Returns the records that were found, all of which are in `table` unless the result is nil. Nothing is looked up by
+  /// its reference, and the table itself is returned if all its records were found in their order.
+  private static func foundTable(_ matches: [FetchPass.Match], _ pass: FetchPass, _ table: NodeTable) -> NodeTable? {
+    guard !matches.isEmpty else { return nil }
     let binding = pass.parts[0].binding
-    let table = binding.table
     var ids: [RowID] = []
     ids.reserveCapacity(matches.count)
     for match in matches {
@@ -271,5 +277,12 @@ extension ManagedObjectContext {
       rows.next().append(row.row..<(row.row + 1), of: table.groups[row.group])
     }
     return NodeTable(entity: table.entity, groups: rows.finish())
+  }
+}
+
+extension FetchRequest {
+  /// Whether it finds all records in the order in which the store keeps them, so that nothing has to be searched.
+  fileprivate var findsAllInOrder: Bool {
+    predicate == nil && sortDescriptors.isEmpty && fetchOffset == 0 && fetchLimit == nil
   }
 }

@@ -138,10 +138,12 @@ struct LoopbackServer: Sendable {
       _ = await sendWaiting(Self.head(response) + response.body, to: connection)
       return
     }
-    guard await sendWaiting(Self.head(response) + Self.chunk(response.body), to: connection) else { return }
+    guard await sendWaiting(Self.head(response), to: connection), await sendChunk(response.body, to: connection) else {
+      return
+    }
     do {
       for try await piece in rest {
-        guard await sendWaiting(Self.chunk(piece), to: connection) else { return }
+        guard await sendChunk(piece, to: connection) else { return }
       }
     } catch {
       return
@@ -156,15 +158,17 @@ struct LoopbackServer: Sendable {
     return Data((head + "\r\n").utf8)
   }
 
-  /// Returns a chunk; an empty one would end the content.
-  private static func chunk(_ data: Data) -> Data {
-    data.isEmpty ? data : Data("\(String(data.count, radix: 16))\r\n".utf8) + data + Data("\r\n".utf8)
+  /// Sends a chunk without copying it. An empty one would end the content, so it is left out.
+  private func sendChunk(_ data: Data, to connection: CInt) async -> Bool {
+    if data.isEmpty { return true }
+    let length = Data("\(String(data.count, radix: 16))\r\n".utf8)
+    return await sendWaiting(length, data, Data("\r\n".utf8), to: connection)
   }
 
   /// Sends on a thread that may block.
-  private func sendWaiting(_ data: Data, to connection: CInt) async -> Bool {
+  private func sendWaiting(_ parts: Data..., to connection: CInt) async -> Bool {
     await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: Self.send(data, to: connection)) }
+      queue.async { continuation.resume(returning: parts.allSatisfy { Self.send($0, to: connection) }) }
     }
   }
 

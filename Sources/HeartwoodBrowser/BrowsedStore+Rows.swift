@@ -127,18 +127,19 @@ extension BrowsedStore {
 // MARK: Export
 
 extension BrowsedStore {
-  /// The query for an export: its records and its format.
+  /// The query for an export: its records, and its format or the type of the store that is written.
   struct ExportQuestion: Decodable, Sendable {
     let records: RowsQuestion
-    let format: Format
+    let format: Format?
+    let storeType: String?
 
     enum Format: String, Decodable, Sendable {
       case csv, jsonl
     }
   }
 
-  /// Returns all saved records of a table, as `heartwood fetch` prints them, without unsaved changes. The text is made
-  /// on all processors, piece by piece while it is sent.
+  /// Returns all saved records of a table without unsaved changes: as `heartwood fetch` prints them, or as a store. The
+  /// text is made on all processors, piece by piece while it is sent; a store is written before.
   func export(_ question: ExportQuestion) throws -> BrowserResponse {
     let context = savedContext()
     let model = coordinator.managedObjectModel
@@ -149,7 +150,12 @@ extension BrowsedStore {
       guard count <= limit else { throw BrowserError.tooMany(count, limit: limit) }
     }
     let tables = try context.recordTables(request)
+    if let type = question.storeType {
+      let export = StoreExport(coordinator: coordinator, type: StoreType(rawValue: type), work: work)
+      return try export.response(Self.references(of: tables))
+    }
     switch question.format {
+    case nil: throw BrowserError.malformed("An export needs a format, csv or jsonl, or a storeType.")
     case .jsonl:
       let text = RecordText(tables) { RecordJSON(entity: $0, among: model.entities) }
       return BrowserResponse(type: "application/jsonl; charset=utf-8", Data(), rest: .init(text))
@@ -164,6 +170,15 @@ extension BrowsedStore {
         header,
         rest: .init(RecordText(tables) { _ in fields })
       )
+    }
+  }
+}
+
+extension BrowsedStore {
+  /// Returns the references of records by the ordinals of their entities.
+  private static func references(of tables: [NodeTable]) -> [Int: [ReferenceID]] {
+    tables.reduce(into: [:]) { references, table in
+      references[table.entity.ordinal, default: []] += table.liveRows.map(table.reference)
     }
   }
 }

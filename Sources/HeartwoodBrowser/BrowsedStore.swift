@@ -180,7 +180,15 @@ public actor BrowsedStore {
       ("editing", isEditable ? .string(editSession().token) : .null),
       ("hasMigration", .boolean(migration != nil)),
       ("stores", .array(coordinator.persistentStores.map(Self.description))),
+      ("exports", .array(try StoreExport.types(of: coordinator).map(Self.exportDescription))),
       ("entities", .array(try coordinator.managedObjectModel.entities.map { try description(of: $0, in: context) })),
+    ])
+  }
+
+  private static func exportDescription(of type: StoreTypeDescription) -> JSONValue {
+    .object([
+      ("type", .string(type.type.rawValue)), ("name", .string(type.displayName)),
+      ("extension", .optional(type.fileExtensions.first)),
     ])
   }
 

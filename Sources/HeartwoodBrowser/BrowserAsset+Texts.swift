@@ -1354,14 +1354,20 @@ extension BrowserAsset {
         menu("Take along", [
           element("button", { type: "button", onclick: () => copyCommand(store, name, state, ordered) }, "Copy as a command"),
           element("button", { type: "button", onclick: () => copySwift(name, state, ordered) }, "Copy as Swift"),
-          ...[["csv", "CSV"], ["jsonl", "JSON, a record on each line"]].map(([format, label]) => element("button", { type: "button", onclick: () => save(format) }, label)),
+          ...[["csv", "CSV"], ["jsonl", "JSON, a record on each line"]].map(([format, label]) => element("button", { type: "button", onclick: () => save({ format }, format) }, label)),
+          element("span", { class: "dim" }, "As a store"),
+          ...store.exports.map((type) => element("button", { type: "button", onclick: () => save({ storeType: type.type }, type.extension) }, `${type.name} (.${type.extension})`)),
         ]),
         status,
       ]);
-      const save = async (format) => {
+      const save = async (kind, ending) => {
+        status.textContent = "Exporting…";
+        wrong.textContent = "";
         try {
-          keep(await askBlob(`api/stores/${index}/export`, { format, records: { entity: name, ...conditions(state), sort: state.sort } }), `${name}.${format}`);
+          keep(await askBlob(`api/stores/${index}/export`, { ...kind, records: { entity: name, ...conditions(state), sort: state.sort } }), `${name}.${ending}`);
+          status.textContent = "Exported.";
         } catch (error) {
+          status.textContent = "";
           wrong.textContent = error.message;
         }
       };

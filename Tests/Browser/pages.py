@@ -182,6 +182,21 @@ def group(browser, base, index, name):
     browser.check(f"{name}-intervals")
 
 
+def export(browser, base, index, heartwood):
+    """Downloads the found records as a store, which the tool reads."""
+    browser.driver.get(f"{base}#/{index}/entity/ToDo?where=sortOrder < 3")
+    browser.wait(lambda _: browser.texts("[role=status].dim")[0].startswith("3 found"), "the records to export")
+    for ending, label in [("heartwood", "(.heartwood)"), ("sqlite", "(.sqlite)"), ("csv", "(.csv)")]:
+        path = browser.folder / f"ToDo.{ending}"
+        path.unlink(missing_ok=True)
+        browser.wait(lambda driver: driver.execute_script(
+            "const node = [...document.querySelectorAll('.menu button')].find((node) => node.textContent.endsWith(arguments[0])); node?.click(); return node !== undefined", label), f"the type {ending}")
+        browser.wait(lambda _: path.exists(), f"the download {path.name}")
+        found = subprocess.run([heartwood, "fetch", path, "ToDo", "--model", example, "--format", "json"], check=True, capture_output=True, text=True)
+        assert sorted(json.loads(line)["sortOrder"] for line in found.stdout.splitlines()) == [0, 1, 2], found.stdout
+    browser.check("export")
+
+
 def main(heartwood, folder):
     folder.mkdir(parents=True, exist_ok=True)
     stores = make_stores(heartwood, folder)
@@ -206,6 +221,7 @@ def main(heartwood, folder):
         browser.check("differences")
         for index, store in enumerate(stores):
             look(browser, base, index, store)
+        export(browser, base, 4, heartwood)
         # A page that an address in the fragment made up.
         browser.driver.get(f"{base}#/99/model")
         browser.wait(lambda _: browser.all("[role=alert]"), "a store that is not there")

@@ -220,6 +220,9 @@ struct TimeIntervals {
   let starts: [Date]
 
   init(from first: Date, to last: Date, _ wanted: Unit?) throws {
+    guard [first, last].allSatisfy({ DateText.representable.contains($0.timeIntervalSinceReferenceDate) }) else {
+      throw BrowserError.malformed("There are dates outside of the years 1 to 9999, which have no place in a chart.")
+    }
     let span = last.timeIntervalSince(first)
     units = Unit.allCases.filter { span / $0.length <= Self.greatestCount }
     guard let unit = wanted ?? units.first(where: { span / $0.length <= Self.readableCount }) ?? units.first else {
@@ -235,26 +238,28 @@ struct TimeIntervals {
     starts = try Self.starts(from: first, to: last, unit)
   }
 
+  /// The calendar of ISO 8601, in which the texts of dates are, also before 1582.
   private static let calendar: Calendar = {
-    var calendar = Calendar(identifier: .gregorian)
+    var calendar = Calendar(identifier: .iso8601)
     calendar.timeZone = .gmt
     return calendar
   }()
 
   private static func starts(from first: Date, to last: Date, _ unit: Unit) throws -> [Date] {
-    var parts = calendar.dateComponents([.era, .year, .month, .day, .hour], from: first)
-    guard parts.era == 1, let year = parts.year else {
-      throw BrowserError.malformed("There are dates before the year 1, which have no place in a chart.")
+    if unit.component == .year {
+      let (year, lastYear) = (calendar.component(.year, from: first), calendar.component(.year, from: last))
+      let starts = stride(from: year - year % unit.count, through: lastYear, by: unit.count)
+      // There is no year 0.
+      return starts.compactMap { calendar.date(from: DateComponents(year: max(1, $0), month: 1, day: 1)) }
     }
+    var parts = calendar.dateComponents([.year, .month, .day, .hour], from: first)
     if unit != .hour { parts.hour = 0 }
-    if ![.hour, .day].contains(unit) { parts.day = 1 }
-    if unit.component == .year { (parts.year, parts.month) = (year - year % unit.count, 1) }
+    if unit == .month { parts.day = 1 }
     guard let start = calendar.date(from: parts) else {
       throw BrowserError.malformed("\(first) has no place in a chart.")
     }
     var starts = [start]
-    while let next = calendar.date(byAdding: unit.component, value: unit.count * starts.count, to: start), next <= last
-    {
+    while let next = calendar.date(byAdding: unit.component, value: starts.count, to: start), next <= last {
       starts.append(next)
     }
     return starts

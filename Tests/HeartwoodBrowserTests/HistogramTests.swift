@@ -91,12 +91,22 @@ struct HistogramTests {
   }
 
   @Test(arguments: [
-    ("0001-01-01T00:00:00Z", "9999-12-31T00:00:00Z", 100), ("2026-11-29T06:00:00Z", "2026-11-29T06:00:01Z", 1),
+    ("0001-01-01T00:00:00Z", "9999-12-31T00:00:00Z", 100, "9900"),
+    ("1234-05-06T00:00:00Z", "1250-05-06T00:00:00Z", 17, "1250"),
+    ("2026-11-29T06:00:00Z", "2026-11-29T06:00:01Z", 1, "2026-11-29T06"),
   ])
-  func anySpanOfTimeHasAChart(_ first: String, _ last: String, _ count: Int) throws {
+  func anySpanOfTimeHasAChart(_ first: String, _ last: String, _ count: Int, _ label: String) throws {
     let (first, last) = (try Date(first, strategy: .iso8601), try Date(last, strategy: .iso8601))
     let intervals = try TimeIntervals(from: first, to: last, nil)
     #expect(intervals.starts.count == count && intervals.labels.count == count)
     #expect(intervals.starts[0] <= first && intervals.starts == intervals.starts.sorted())
+    #expect(intervals.labels.last == label && intervals.labels == intervals.labels.sorted())
+    if count == 100 { #expect(intervals.labels.prefix(2) == ["0001", "0100"]) }
+  }
+
+  @Test(arguments: [-70_000_000_000.0, 300_000_000_000, 1e300, .infinity, .nan])
+  func datesWithoutATextHaveNoPlace(_ seconds: Double) {
+    let date = Date(timeIntervalSinceReferenceDate: seconds)
+    #expect(throws: BrowserError.self) { try TimeIntervals(from: date, to: date + 1, nil) }
   }
 }

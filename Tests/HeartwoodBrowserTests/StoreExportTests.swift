@@ -157,6 +157,35 @@ struct StoreExportTests {
     #expect(refused.status == 413)
   }
 
+  /// SQLite keeps large data beside its file if the model allows that, and a download has no place for it.
+  @Test func aStoreOfSeveralFilesIsRefused() async throws {
+    let picture = AttributeDescription(name: "picture", type: .binary, allowsExternalBinaryDataStorage: true)
+    let model = try ManagedObjectModel(entities: [.entity("Item", .attribute(picture))])
+    let registry = try StoreRegistry(StoreRegistry.shippedStoreClasses + [SQLiteStore.self])
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext(coordinator)
+    let item = try context.insert(entityName: "Item")
+    let browser = StoreBrowser([BrowsedStore("Items", coordinator)])
+    func export(_ type: StoreType, length: Int) async throws -> BrowserResponse {
+      try item.setPropertyValue(.binary(Data(count: length)), forKey: "picture")
+      try context.save()
+      return await browser.respond(
+        to: BrowserRequest(
+          method: "POST",
+          path: "api/stores/0/export",
+          headers: [.init("Content-Type", "application/json")],
+          body: Data(question(type, "TRUEPREDICATE").utf8)
+        )
+      )
+    }
+    #expect(try await export(.sqlite, length: 1000).status == 200)
+    let refused = try await export(.sqlite, length: 1_000_000)
+    #expect(refused.status == 400)
+    #expect((try BrowserBench.object(refused)["error"] as? String)?.contains("further files") == true)
+    #expect(try await export(.binary, length: 1_000_000).status == 200)
+  }
+
   @Test func thePageLearnsWhichTypesThereAre() async throws {
     let stores = try #require(try await BrowserBench(nil).get("api/stores")[""] as? [[String: Any]])
     let types = try #require(stores[0]["exports"] as? [[String: Any]]).compactMap { $0["type"] as? String }

@@ -41,7 +41,10 @@ struct DataModelBundleTests {
     #expect(file.url.path.hasSuffix("M.xcdatamodeld/A.xcdatamodel/contents"))
   }
 
-  @Test("The only version needs no list", arguments: [nil, list(""), current("A.xcdatamodel")])
+  @Test(
+    "The only version needs no list",
+    arguments: [nil, list(""), current("A.xcdatamodel"), current("B.xcdatamodel"), ""]
+  )
   func onlyVersion(_ list: String?) throws {
     let folder = try ScratchFolder()
     let bundle = try write(["A"], current: list, in: folder)

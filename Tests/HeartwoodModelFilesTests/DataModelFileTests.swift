@@ -19,10 +19,42 @@ struct DataModelFileTests {
     let folder = try ScratchFolder()
     let file = try DataModelFile(contentsOf: folder.write(ModelFixture.notes, to: "contents"))
     #expect(file.notes.map(\.line) == [3, 4, 5, 6, 6, 7, 20, 25])
-    #expect(file.notes.first?.message == "“coreSpotlightDisplayNameExpression” of “A” is not represented in the model.")
-    #expect(file.notes.last?.message == "The element “novelty” “N” is not represented in the model.")
+    #expect(
+      file.notes.first?.message
+        == "“coreSpotlightDisplayNameExpression” of “A” is ignored: the records do not appear in Spotlight. Stores keep them like others."
+    )
+    #expect(
+      file.notes.last?.message == "The element “novelty” “N” is not known: it is ignored and has no effect."
+    )
     #expect(file.model.entity(named: "B")?.relationships.map(\.hasOneSidedInverse) == [true, false])
     #expect(file.model.entities.first?.properties.count == 4)
+  }
+
+  @Test("What is not known is noted at every level, with its line")
+  func unknownAtEveryLevel() throws {
+    let folder = try ScratchFolder()
+    let file = try DataModelFile(contentsOf: folder.write(ModelFixture.unknown, to: "contents"))
+    #expect(file.notes.map(\.line) == Array(1...24).flatMap { $0 == 9 ? [9, 9] : [$0] }, "\(file.notes)")
+    #expect(file.notes.allSatisfy { $0.message.contains("new") && $0.message.contains("has no effect") })
+    let model = try ManagedObjectModel(contentsOf: folder.write(ModelFixture.unknownLeftOut, to: "plain"))
+    #expect(file.model == model)
+  }
+
+  @Test(
+    "What follows from settings of Core Data that are ignored is said",
+    arguments: [
+      ("allowsCloudEncryption", "unencrypted"), ("spotlightIndexingEnabled", "Spotlight"),
+      ("storedInTruthFile", "external record"),
+    ]
+  )
+  func consequences(_ name: String, _ word: String) throws {
+    let folder = try ScratchFolder()
+    for (value, count) in [("YES", 1), ("NO", 0)] {
+      let text = "<model><entity name=\"A\"><attribute name=\"a\" attributeType=\"String\" \(name)=\"\(value)\"/>"
+      let file = try DataModelFile(contentsOf: folder.write(text + "</entity></model>", to: "contents"))
+      #expect(file.notes.count == count)
+      #expect(file.notes.allSatisfy { $0.message.contains("“\(name)” of “a” is ignored") && $0.message.contains(word) })
+    }
   }
 
   @Test("What tells how objects are fetched is read, and what is made of other attributes")

@@ -139,7 +139,7 @@ struct DataModelWritingTests {
       let changed = try Self.composed(["home", "work"], [flags, (true, true)])
       let written = try DataModelFile(contentsOf: folder.write(file.contents(of: changed), to: "written"))
       #expect(written.model.entities[0].properties == changed.entities[0].properties)
-      #expect(written.notes.map(\.message) == ["“novelty” of “home” is not represented in the model."])
+      #expect(written.notes.map(\.message) == ["“novelty” of “home” is not known: it is ignored and has no effect."])
     }
   }
 

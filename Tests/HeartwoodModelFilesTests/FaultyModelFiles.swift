@@ -1,5 +1,5 @@
 extension FaultyModelFile {
-  static let all = documents + sizes + elements + values + rules + models
+  static let all = documents + sizes + elements + values + models
 
   private static func faulty(_ name: String, line: Int?, _ message: String, _ text: String) -> FaultyModelFile {
     FaultyModelFile(name: name, line: line, message: message, text: text)
@@ -155,14 +155,6 @@ extension FaultyModelFile {
       "The deletion rule “Explode” is not known",
       "name=\"r\" destinationEntity=\"A\" deletionRule=\"Explode\""
     ),
-  ]
-
-  private static let rules = [
-    attribute(
-      "a least value above the greatest",
-      "A.a: The least value is above the greatest",
-      "name=\"a\" attributeType=\"Float\" minValueString=\"2\" maxValueString=\"1\""
-    )
   ]
 
   private static let models = [

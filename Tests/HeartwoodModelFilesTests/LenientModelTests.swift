@@ -94,6 +94,35 @@ struct LenientModelTests {
     #expect(notes.first?.message.contains("values are not checked against it") == true)
   }
 
+  @Test(
+    "Bounds that no value meets are left out",
+    arguments: [
+      ("Integer 16", "minValueString=\"9\" maxValueString=\"-1\""),
+      ("String", "minValueString=\"5\" maxValueString=\"4\""),
+      ("Date", "minDateTimeInterval=\"1\" maxDateTimeInterval=\"0\""),
+    ]
+  )
+  func contradictions(_ type: String, _ attributes: String) throws {
+    let (attribute, notes) = try attribute("attributeType=\"\(type)\" \(attributes)")
+    #expect(attribute.rules.isEmpty)
+    #expect(notes.map(\.line) == [3])
+    #expect(notes.first?.message.contains("of “a” is above the greatest") == true)
+  }
+
+  @Test("A configuration lists entities that exist, once")
+  func configurations() throws {
+    let file = try file(
+      """
+      <configuration name="C"><memberEntity name="B"/><memberEntity name="Gone"/>
+      <memberEntity name="B"/><memberEntity name="A"/></configuration>
+      <entity name="A"/><entity name="B"/>
+      """
+    )
+    #expect(file.model.configurations == ["C": ["B", "A"]])
+    #expect(file.notes.map(\.line) == [2, 3])
+    #expect(file.notes.first?.message.contains("“Gone”, which does not exist") == true)
+  }
+
   @Test("A derived attribute whose expression cannot be read is left as it is")
   func derivation() throws {
     let (attribute, notes) = try attribute(

@@ -316,6 +316,37 @@ enum ModelFixture {
     )
   }
 
+  /// A model with something that is not known on each line.
+  static let unknown = """
+    <model new="1">
+    <entity name="A" new="1">
+    <attribute name="a" optional="YES" attributeType="String" new="1">
+    <new/></attribute>
+    <relationship name="r" optional="YES" maxCount="1" destinationEntity="A" new="1">
+    <new/></relationship>
+    <uniquenessConstraints new="1">
+    <uniquenessConstraint new="1">
+    <constraint value="a" new="1"/><new/></uniquenessConstraint>
+    <new/></uniquenessConstraints>
+    <fetchedProperty name="f" optional="YES" new="1">
+    <fetchRequest name="q" entity="A" new="1">
+    <new/></fetchRequest>
+    <new/></fetchedProperty>
+    <fetchIndex name="i" new="1">
+    <fetchIndexElement property="a" type="Binary" order="ascending" new="1"/>
+    <new/></fetchIndex>
+    <userInfo new="1">
+    <entry key="k" value="v" new="1"/>
+    <new/></userInfo>
+    <new/></entity>
+    <configuration name="C" new="1">
+    <memberEntity name="A" new="1"/></configuration>
+    <new/></model>
+    """
+
+  /// The same model without what is not known.
+  static let unknownLeftOut = unknown.replacing(" new=\"1\"", with: "").replacing("<new/>", with: "")
+
   /// A model with everything in it that is not represented.
   static let notes = """
     <?xml version="1.0"?>

@@ -21,6 +21,46 @@ struct ModelCodingTests {
     }
   }
 
+  @Test("Members that are not known are found at every level, by their paths")
+  func unknownMembers() throws {
+    let text = """
+      {"format":1,"name":"M","entities":[{"name":"A","attributes":[],"properties":[
+      {"kind":"attribute","name":"t","type":"string","isOptional":true,"predicates":[
+      {"predicate":"SELF != ''","warning":"is empty.","why":1}]},
+      {"kind":"relationship","name":"r","destination":"A","type":"x"}],
+      "indexes":[{"name":"i","elements":[{"property":"t","order":1}],"where":1}],
+      "fetchedProperties":[{"name":"f","request":{"name":"q","entity":"A","sort":1},"x":2}],
+      "composites":[{"name":"c","composite":"C","elements":[{"name":"p","attribute":"t","k":0}],"w":1}]},
+      {"name":"B","userInfo":{"any":"text"}}],"configurations":{"any":["A"]},
+      "fetchRequests":[{"name":"R","entity":"A","fetchLimit":2}]}
+      """
+    #expect(
+      try ManagedObjectModel.unknownMembers(inEncoded: Data(text.utf8)) == [
+        "name", "entities[0 “A”].attributes", "entities[0 “A”].properties[0 “t”].isOptional",
+        "entities[0 “A”].properties[0 “t”].predicates[0].why", "entities[0 “A”].properties[1 “r”].type",
+        "entities[0 “A”].fetchedProperties[0 “f”].x", "entities[0 “A”].fetchedProperties[0 “f”].request.sort",
+        "entities[0 “A”].indexes[0 “i”].where", "entities[0 “A”].indexes[0 “i”].elements[0].order",
+        "entities[0 “A”].composites[0 “c”].w", "entities[0 “A”].composites[0 “c”].elements[0 “p”].k",
+        "fetchRequests[0 “R”].fetchLimit",
+      ]
+    )
+    // A store that a newer version has written is still read.
+    #expect(try ManagedObjectModel(encoded: Data(text.utf8)).entities.map(\.name) == ["A", "B"])
+  }
+
+  @Test("Whatever is written has no unknown members")
+  func knownMembers() throws {
+    let seed = UInt64.random(in: .min ... .max)
+    print("seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<50 {
+      let data = try ManagedObjectModel.random(&generator).encoded()
+      #expect(try ManagedObjectModel.unknownMembers(inEncoded: data) == [], "seed \(seed)")
+    }
+    #expect(try ManagedObjectModel.unknownMembers(inEncoded: SpecificationExample.model().encoded()) == [])
+    #expect(throws: DecodingError.self) { try ManagedObjectModel.unknownMembers(inEncoded: Data("{}".utf8)) }
+  }
+
   @Test("What has its usual value is left out")
   func absence() throws {
     let model = try ManagedObjectModel(entities: [
@@ -59,6 +99,7 @@ struct ModelCodingTests {
       #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"attribute","name":"x","type":"double","maxValue":1}]}]}"#,
       #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"attribute","name":"x","type":"string","minLength":"1"}]}]}"#,
       #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"relationship","name":"x"}]}]}"#,
+      #"{"format":1,"entities":[{"name":"A","indexes":[{"name":"i","elements":[{"property":"x","expression":"x"}]}]}]}"#,
       #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"relationship","name":"x","destination":"A","maxCount":1e30}]}]}"#,
       String(repeating: "[", count: 100_000),
       #"{"format":1,"entities":"# + String(repeating: #"[{"x":"#, count: 50_000),

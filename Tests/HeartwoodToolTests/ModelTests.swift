@@ -36,6 +36,32 @@ import Testing
     #expect(try heartwood("info", "My.Todo.csv").text.contains("My.ToDo.xcdatamodeld"))
   }
 
+  @Test func withoutACurrentVersionTheNewestIsTaken() throws {
+    let bundle = folder.path("ToDo.xcdatamodeld")
+    let only = try #require(
+      try FileManager.default.contentsOfDirectory(atPath: bundle.path).first { $0.hasSuffix(".xcdatamodel") }
+    )
+    for name in ["V 2.xcdatamodel", "V 10.xcdatamodel"] {
+      try FileManager.default.copyItem(at: bundle.appending(path: only), to: bundle.appending(path: name))
+    }
+    let list = bundle.appending(path: ".xccurrentversion")
+    if FileManager.default.fileExists(atPath: list.path) { try FileManager.default.removeItem(at: list) }
+    let hash = try heartwood("model", "hash", "ToDo.xcdatamodeld")
+    #expect(hash.status == 0, "\(hash.errors)")
+    #expect(hash.errors.contains("names no version"), "\(hash.errors)")
+    #expect(hash.errors.contains("The newest version was read, which is V 10."), "\(hash.errors)")
+    #expect(try heartwood("info", "todo.csv").status == 0)
+  }
+
+  @Test func membersOfAJSONModelThatAreNotKnownAreNoted() throws {
+    let text =
+      #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"attribute","name":"t","type":"string","isOptional":true}]}]}"#
+    try Data(text.utf8).write(to: folder.path("m.json"))
+    let outcome = try heartwood("model", "hash", "m.json")
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.contains("m.json: entities[0 “A”].properties[0 “t”].isOptional is not a member"))
+  }
+
   @Test func severalBesideAreListed() throws {
     try copyModel(to: "A.xcdatamodeld")
     try FileManager.default.moveItem(at: folder.path("ToDo.xcdatamodeld"), to: folder.path("B.xcdatamodeld"))

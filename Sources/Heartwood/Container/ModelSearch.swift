@@ -98,7 +98,7 @@ extension ManagedObjectModel {
   ///   - folders: the bundles or folders to search; the first one with the model is used. Nil searches the folder of
   ///     the executable and the resource bundles in it, and exactly one of these must have the model.
   /// - Throws: ``PersistenceError/Code/modelMissing``, which lists the searched places or describes what is wrong with
-  ///   the file.
+  ///   the file, such as members of the JSON that are not known.
   public convenience init(named name: String, in folders: [URL]? = nil) throws(PersistenceError) {
     try self.init(resourceAt: try ModelSearch(name: name, folders: folders).url())
   }
@@ -106,12 +106,27 @@ extension ManagedObjectModel {
   convenience init(resourceAt url: URL) throws(PersistenceError) {
     do {
       if url.pathExtension == ModelSearch.ownExtension {
-        try self.init(encoded: Data(contentsOf: url))
+        let data = try Data(contentsOf: url)
+        try self.init(encoded: data)
+        try Self.checkMembers(inEncoded: data, at: url)
       } else {
         try self.init(contentsOf: url)
       }
     } catch {
       throw .of(error, .modelMissing, "The model cannot be read.", context: .init(path: url.path))
     }
+  }
+
+  /// Throws if the JSON has members that are not known. The application comes with the file, so no newer version of the
+  /// package has written it.
+  private static func checkMembers(inEncoded data: Data, at url: URL) throws {
+    let unknown = try unknownMembers(inEncoded: data)
+    if unknown.isEmpty { return }
+    throw PersistenceError(
+      .modelMissing,
+      "The model has members that are not known: \(unknown.joined(separator: ", ")).",
+      recovery: "Correct their names, or remove them.",
+      context: .init(path: url.path)
+    )
   }
 }

@@ -141,8 +141,9 @@ extension DataModelBundle {
     }
     let file = url.appending(path: list)
     guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-    // In a compiled bundle with one model, the list is not needed, and other tools write it in other forms.
-    if case .compiled = shape.kind, shape.versions.count == 1 { return nil }
+    // If there is one version, the list is not needed. It may name a version that has been removed, and other tools
+    // write it in other forms.
+    if shape.versions.count == 1 { return nil }
     return try CurrentVersionList(file).versionName.map { (Self.withoutSuffix($0), list) }
   }
 

@@ -10,7 +10,7 @@ extension DataModelReader {
   /// Returns the template in a `fetchRequest` element; nil if its predicate or its result type is not known, which is
   /// noted.
   mutating func fetchRequest(_ element: DataModelElement) throws(ModelFileError) -> FetchRequestTemplate? {
-    noteUnknownAttributes(of: element, Self.requestAttributes)
+    noteUnknown(in: element, attributes: Self.requestAttributes)
     let name = try element.requiredText("name")
     var predicate: FetchPredicate?
     if let format = element.filledText("predicateString") {
@@ -47,9 +47,10 @@ extension DataModelReader {
   mutating func fetchedProperty(
     _ element: DataModelElement
   ) throws(ModelFileError) -> FetchedPropertyDescription? {
-    noteUnknownAttributes(
-      of: element,
-      ["name", "optional", "transient", "syncable", "elementID", "versionHashModifier"]
+    noteUnknown(
+      in: element,
+      attributes: ["name", "optional", "transient", "syncable", "elementID", "versionHashModifier"],
+      parts: ["fetchRequest", "userInfo"]
     )
     let name = try element.requiredText("name")
     guard let requestElement = element.children("fetchRequest").first else {
@@ -89,7 +90,7 @@ extension FetchRequestTemplate.ResultType {
 
 extension DataModelReader {
   mutating func fetchIndex(_ element: DataModelElement) throws(ModelFileError) -> FetchIndexDescription? {
-    noteUnknownAttributes(of: element, ["name", "partialIndexPredicate"])
+    noteUnknown(in: element, attributes: ["name", "partialIndexPredicate"], parts: ["fetchIndexElement"])
     let name = try element.requiredText("name")
     do throws(FetchPredicateError) {
       let predicate: FetchPredicate? =
@@ -115,7 +116,7 @@ extension DataModelReader {
   private mutating func subject(
     of part: DataModelElement
   ) throws(FetchPredicateError) -> FetchIndexElementDescription.Subject? {
-    noteUnknownAttributes(of: part, ["property", "expression", "expressionType", "type", "order"])
+    noteUnknown(in: part, attributes: ["property", "expression", "expressionType", "type", "order"])
     if let format = part.filledText("expression") { return .expression(try FetchExpression(format: format)) }
     if let name = part.filledText("property") { return .property(name) }
     note("A part of an index that names neither a property nor an expression is not represented in the model.", part)
@@ -130,9 +131,13 @@ extension DataModelReader {
   }
 
   /// Returns the indexes in `compoundIndexes`. Names are listed in separate elements, or separated by commas.
-  func compoundIndexes(_ element: DataModelElement) -> [FetchIndexDescription] {
-    element.children("compoundIndex").compactMap { compound in
-      let names = compound.children("index").flatMap { ($0.text("value") ?? "").split(separator: ",") }
+  mutating func compoundIndexes(_ element: DataModelElement) -> [FetchIndexDescription] {
+    noteUnknown(in: element, attributes: [], parts: ["compoundIndex"])
+    return element.children("compoundIndex").compactMap { compound in
+      noteUnknown(in: compound, attributes: [], parts: ["index"])
+      let indexes = compound.children("index")
+      for index in indexes { noteUnknown(in: index, attributes: ["value"]) }
+      let names = indexes.flatMap { ($0.text("value") ?? "").split(separator: ",") }
       return names.isEmpty ? nil : Self.index(over: names.map { $0.filter { !$0.isWhitespace } })
     }
   }
@@ -174,7 +179,17 @@ extension DataModelReader {
       rules.maxValue = bound("maxValueString", of: element, type)
     default: break
     }
+    leaveOutContradictions(in: &rules, of: element)
     return rules
+  }
+
+  /// Removes bounds that no value meets, since the least one is above the greatest one.
+  private mutating func leaveOutContradictions(in rules: inout AttributeRules, of element: DataModelElement) {
+    let isAbove = (rules.minLength ?? 0) > (rules.maxLength ?? .max)
+    guard isAbove || rules.maxValue.isLess(than: rules.minValue) else { return }
+    let name = element.text("name") ?? ""
+    note("The least value or length of “\(name)” is above the greatest: values are not checked against them.", element)
+    (rules.minLength, rules.maxLength, rules.minValue, rules.maxValue) = (nil, nil, .null, .null)
   }
 
   private mutating func noteRule(_ name: String, of element: DataModelElement, _ reason: String) {

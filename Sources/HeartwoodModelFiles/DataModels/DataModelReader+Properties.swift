@@ -105,8 +105,7 @@ extension DataModelReader {
 
   private mutating func userInfo(of element: DataModelElement) -> [String: String] {
     var userInfo: [String: String] = [:]
-    for child in element.xml.children {
-      let child = DataModelElement(xml: child, file: element.file)
+    for child in element.children {
       if child.xml.name == "userInfo" { readUserInfo(child, into: &userInfo) } else { noteUnread(child) }
     }
     return userInfo
@@ -138,7 +137,7 @@ extension DataModelReader {
   mutating func readComposite(
     _ element: DataModelElement
   ) throws(ModelFileError) -> (composite: CompositeAttributeDescription, attributes: [AttributeDescription]) {
-    noteUnknownAttributes(of: element, Self.compositeAttributes)
+    noteUnknown(in: element, attributes: Self.compositeAttributes, parts: ["userInfo"])
     var composite = Composite(attribute: element, name: try element.requiredText("name"))
     let typeName = try element.requiredText("composite")
     try readParts(of: typeName, path: [], into: &composite)

@@ -31,6 +31,7 @@ struct DataModelReader {
     guard root.name == "model" else {
       throw model.error("The outermost element is “\(root.name)”, not “model”. This is not a model file.")
     }
+    noteUnknownAttributes(of: model, Self.modelAttributes)
     source.versionIdentifiers = model.filledText("userDefinedModelVersionIdentifier").map { [$0] } ?? []
     composites = Dictionary(
       model.children("composite").map { ($0.text("name") ?? "", $0) },
@@ -42,6 +43,7 @@ struct DataModelReader {
     }
     noteOneSidedInverses()
     noteUnenforcedConstraints()
+    leaveOutUnknownMembers()
     source.notes.sort { ($0.line ?? 0) < ($1.line ?? 0) }
     return source
   }
@@ -64,8 +66,22 @@ struct DataModelReader {
         source.fetchRequestTemplates.append(template)
         source.fetchRequestLines.append(element.line)
       }
-    case "elements", "composite": break
+    case "composite": noteUnknown(in: element, attributes: ["name"], parts: ["attribute"])
+    // It is where the editor draws the entities.
+    case "elements": break
     default: noteUnread(element)
+    }
+  }
+
+  /// Removes entities that do not exist from configurations. No record can be of them.
+  private mutating func leaveOutUnknownMembers() {
+    let names = Set(source.entities.map(\.name))
+    for (configuration, members) in source.configurations {
+      for name in members where !names.contains(name) {
+        let message = "The configuration “\(configuration)” lists “\(name)”, which does not exist. It is left out."
+        source.notes.append(DataModelFile.Note(line: source.configurationLines[configuration], message: message))
+      }
+      source.configurations[configuration] = members.filter(names.contains)
     }
   }
 
@@ -97,20 +113,54 @@ struct DataModelReader {
   /// Notes that the model does not represent `element`.
   mutating func noteUnread(_ element: DataModelElement) {
     let name = element.text("name").map { " “\($0)”" } ?? ""
-    note("The element “\(element.xml.name)”\(name) is not represented in the model.", element)
+    note("The element “\(element.xml.name)”\(name) is not known: it is ignored and has no effect.", element)
   }
 
   mutating func note(_ message: String, _ element: DataModelElement) {
     source.notes.append(DataModelFile.Note(line: element.line, message: message))
   }
 
-  /// Notes the attributes of an element that are not in `known`.
+  /// Notes the attributes of an element that are not in `known`, and what follows from ignoring them.
   mutating func noteUnknownAttributes(of element: DataModelElement, _ known: Set<String>) {
     for name in element.xml.attributes.names.sorted() where !known.contains(name) {
+      // Only YES has an effect.
+      if ["NO", "false"].contains(element.text(name)), Self.consequences[name] != nil { continue }
       let owner = element.text("name") ?? element.xml.name
-      note("“\(name)” of “\(owner)” is not represented in the model.", element)
+      let consequence = Self.consequences[name] ?? "is not known: it is ignored and has no effect."
+      note("“\(name)” of “\(owner)” \(consequence)", element)
     }
   }
+
+  /// Notes the parts of an element whose names are not in `known`.
+  mutating func noteUnknownParts(of element: DataModelElement, _ known: Set<String> = []) {
+    for part in element.children where !known.contains(part.xml.name) { noteUnread(part) }
+  }
+
+  /// Notes everything in an element that is not known.
+  mutating func noteUnknown(in element: DataModelElement, attributes: Set<String>, parts: Set<String> = []) {
+    noteUnknownAttributes(of: element, attributes)
+    noteUnknownParts(of: element, parts)
+  }
+
+  /// The settings of Core Data that Heartwood has no use for, and what follows from that. None of them changes the
+  /// records in a store or the version hash.
+  private static let consequences = [
+    "allowsCloudEncryption":
+      "is ignored: nothing is mirrored to CloudKit, and the store keeps the value unencrypted, as in Core Data.",
+    "coreSpotlightDisplayNameExpression":
+      "is ignored: the records do not appear in Spotlight. Stores keep them like others.",
+    "spotlightIndexingEnabled":
+      "is ignored: Spotlight does not find records by the value. Stores keep it like others.",
+    "storedInTruthFile":
+      "is ignored: no external record files, in which Spotlight searches, are written. Stores keep the value like others.",
+  ]
+
+  /// The settings of a model that concern Xcode, and the version identifier.
+  private static let modelAttributes: Set<String> = [
+    "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "sourceLanguage",
+    "userDefinedModelVersionIdentifier", "name", "iOSVersion", "macOSVersion", "tvOSVersion", "watchOSVersion",
+    "usedWithCloudKit", "usedWithSwiftData",
+  ]
 }
 
 extension DataModelReader {
@@ -150,6 +200,7 @@ extension DataModelReader {
       entity.properties.append(.relationship(try readRelationship(element)))
       lines.properties.append(element.line)
     case "uniquenessConstraints":
+      noteUnknown(in: element, attributes: [], parts: ["uniquenessConstraint"])
       for constraint in element.children("uniquenessConstraint") {
         entity.uniquenessConstraints.append(try attributeNames(in: constraint))
         lines.uniquenessConstraints.append(constraint.line)
@@ -203,14 +254,20 @@ extension DataModelReader {
     lines.fetchIndexes.append(element.line)
   }
 
-  private func attributeNames(in constraint: DataModelElement) throws(ModelFileError) -> [String] {
+  private mutating func attributeNames(in constraint: DataModelElement) throws(ModelFileError) -> [String] {
+    noteUnknown(in: constraint, attributes: [], parts: ["constraint"])
     var names: [String] = []
-    for element in constraint.children("constraint") { names.append(try element.requiredText("value")) }
+    for element in constraint.children("constraint") {
+      noteUnknown(in: element, attributes: ["value"])
+      names.append(try element.requiredText("value"))
+    }
     return names
   }
 
   mutating func readUserInfo(_ element: DataModelElement, into userInfo: inout [String: String]) {
+    noteUnknown(in: element, attributes: [], parts: ["entry"])
     for entry in element.children("entry") {
+      noteUnknown(in: entry, attributes: ["key", "value"])
       guard let key = entry.text("key") else {
         note("An entry of the user info has no “key” and is left out.", entry)
         continue
@@ -223,21 +280,23 @@ extension DataModelReader {
   }
 
   private mutating func readConfiguration(_ element: DataModelElement) throws(ModelFileError) {
-    noteUnknownAttributes(of: element, ["name"])
+    noteUnknown(in: element, attributes: ["name"], parts: ["memberEntity"])
     let name = try element.requiredText("name")
     guard source.configurations[name] == nil else {
       throw element.error("Another configuration is called “\(name)”. Rename one of them.")
     }
     var members: [String] = []
-    for member in element.children("memberEntity") { members.append(try member.requiredText("name")) }
+    for member in element.children("memberEntity") {
+      noteUnknown(in: member, attributes: ["name"])
+      let entity = try member.requiredText("name")
+      if members.contains(entity) {
+        note("The configuration “\(name)” lists “\(entity)” twice. It is in it once.", member)
+      } else {
+        members.append(entity)
+      }
+    }
     source.configurations[name] = members
     source.configurationLines[name] = element.line
-  }
-}
-
-extension DataModelElement {
-  fileprivate var children: [DataModelElement] {
-    xml.children.map { DataModelElement(xml: $0, file: file) }
   }
 }
 
@@ -250,8 +309,12 @@ struct DataModelElement {
 
   var line: Int? { xml.line }
 
+  var children: [DataModelElement] {
+    xml.children.map { DataModelElement(xml: $0, file: file) }
+  }
+
   func children(_ name: String) -> [DataModelElement] {
-    xml.children.filter { $0.name == name }.map { DataModelElement(xml: $0, file: file) }
+    children.filter { $0.xml.name == name }
   }
 
   /// Returns the text of an attribute; nil if there is none.

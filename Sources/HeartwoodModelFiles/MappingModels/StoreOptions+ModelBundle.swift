@@ -11,10 +11,19 @@ extension DataModelFile {
   public static func models(
     at url: URL
   ) throws(ModelFileError) -> [(version: String, model: ManagedObjectModel)] {
-    let names = try versions(at: url).sorted { VersionName($0) < VersionName($1) }
+    let names = try versionsInOrder(at: url)
     var models: [(version: String, model: ManagedObjectModel)] = []
     for name in names { models.append((name, try ManagedObjectModel(contentsOf: url, version: name))) }
     return models
+  }
+
+  /// Returns the name of the version with the greatest number in its name.
+  package static func newestVersion(at url: URL) throws(ModelFileError) -> String? {
+    try versionsInOrder(at: url).last
+  }
+
+  private static func versionsInOrder(at url: URL) throws(ModelFileError) -> [String] {
+    try versions(at: url).sorted { VersionName($0) < VersionName($1) }
   }
 }
 

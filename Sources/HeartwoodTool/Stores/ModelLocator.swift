@@ -73,8 +73,7 @@ struct ModelLocator {
     let isStore = try first == "<" && Self.storeElements.contains(firstElement(of: file))
     switch isJSON ? "{" : first {
     case "{":
-      let model = try file.reading { try ManagedObjectModel.decoded(from: Data(try file.bytes())) }
-      return LocatedModel(model, path: path)
+      return try file.reading { try Self.jsonModel(Data(try file.bytes()), at: path) }
     case "<" where !isStore: return try dataModel(at: path)
     default: return try embeddedModel(file)
     }
@@ -135,7 +134,8 @@ struct ModelLocator {
   func otherVersions(of model: LocatedModel) throws -> [LocatedModel] {
     guard let path = model.path, model.file != nil else { return [] }
     let bundle = URL(argument: path)
-    let current = try DataModelFile.currentVersion(at: bundle)
+    // try?: without a current version, the newest has been read.
+    let current = (try? DataModelFile.currentVersion(at: bundle)) ?? Self.newestVersion(at: bundle)
     let inOrder = try? DataModelFile.models(at: bundle).map(\.version)
     let versions = try inOrder ?? DataModelFile.versions(at: bundle)
     return versions.reversed().filter { $0 != current }.compactMap { try? dataModel(at: path, version: $0) }
@@ -181,10 +181,36 @@ struct ModelLocator {
   /// The endings of file names whose contents do not distinguish them from stores.
   private static let fileNames = [".mom", ".omo", "/elements"]
 
+  /// Reads a model file. If none of several versions is the current one, the newest is read, which a note reports.
   private func dataModel(at path: String, version: String? = nil) throws -> LocatedModel {
-    let file = try DataModelFile(contentsOf: URL(argument: path), version: version)
-    let notes = file.notes.map { "\(file.url.path):\($0.line.map { "\($0):" } ?? "") \($0.message)" }
-    return LocatedModel(file.model, path: path, notes: notes, file: file)
+    let url = URL(argument: path)
+    do {
+      return Self.located(try DataModelFile(contentsOf: url, version: version), path)
+    } catch {
+      guard version == nil, let newest = Self.newestVersion(at: url) else { throw error }
+      let note = "\(error.text { _ in path }) The newest version was read, which is \(newest)."
+      return Self.located(try DataModelFile(contentsOf: url, version: newest), path, notes: [note])
+    }
+  }
+
+  private static func located(_ file: DataModelFile, _ path: String, notes: [String] = []) -> LocatedModel {
+    let ownNotes = file.notes.map { "\(file.url.path):\($0.line.map { "\($0):" } ?? "") \($0.message)" }
+    return LocatedModel(file.model, path: path, notes: notes + ownNotes, file: file)
+  }
+
+  /// Returns the newest version in a bundle that has versions and no current one; nil for another bundle.
+  private static func newestVersion(at bundle: URL) -> String? {
+    // try?: the error of reading the current version is reported.
+    guard (try? DataModelFile.currentVersion(at: bundle)) == nil else { return nil }
+    return try? DataModelFile.newestVersion(at: bundle)
+  }
+
+  private static func jsonModel(_ data: Data, at path: String) throws -> LocatedModel {
+    let model = try ManagedObjectModel.decoded(from: data)
+    let notes = try ManagedObjectModel.unknownMembers(inEncoded: data).map {
+      "\(path): \($0) is not a member of a JSON model, so it is ignored and has no effect. Correct its name, or remove it."
+    }
+    return LocatedModel(model, path: path, notes: notes)
   }
 
   private func embeddedModel(_ file: StoreInput) throws -> LocatedModel {

@@ -43,6 +43,15 @@ import Testing
     #expect(attribute(try ManagedObjectModel(named: "Notes", in: [folder.url])) == "xcode")
   }
 
+  @Test func aModelOfOurOwnFormWithUnknownMembersIsRefused() throws {
+    let text = #"{"format":1,"entities":[{"name":"Note","attributes":[]}],"version":"2"}"#
+    try Data(text.utf8).write(to: folder.url.appending(path: "Notes.json"))
+    let error = #expect(throws: PersistenceError.self) { try ManagedObjectModel(named: "Notes", in: [folder.url]) }
+    #expect(error?.code == .modelMissing)
+    #expect(error?.message.contains("not known: version, entities[0 “Note”].attributes") == true)
+    #expect(error?.context.path?.hasSuffix("Notes.json") == true)
+  }
+
   @Test func theErrorTellsWhereWasLooked() throws {
     let folders = ["one", "two"].map { folder.url.appending(path: $0) }
     let error = #expect(throws: PersistenceError.self) { try ManagedObjectModel(named: "Notes", in: folders) }

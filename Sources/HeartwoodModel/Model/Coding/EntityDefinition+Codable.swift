@@ -28,7 +28,7 @@ extension EntityDefinition: Codable {
   /// Decodes an entity as described in `Formats/Model/README.md`. Names in it are not resolved; a
   /// ``ManagedObjectModel`` checks them.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
+    let container = try decoder.members(of: Key.self)
     self.init(
       name: try container.decode(String.self, forKey: .name),
       managedObjectClassName: try container.text(forKey: .className),
@@ -64,7 +64,7 @@ extension FetchIndexDescription: Codable {
 
   /// Decodes an index as described in `Formats/Model/README.md`.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
+    let container = try decoder.members(of: Key.self)
     self.init(
       name: try container.decode(String.self, forKey: .name),
       elements: try container.list(of: FetchIndexElementDescription.self, forKey: .elements),
@@ -93,9 +93,16 @@ extension FetchIndexElementDescription: Codable {
 
   /// Decodes an element as described in `Formats/Model/README.md`.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
+    let container = try decoder.members(of: Key.self)
     let subject: Subject
     if let expression = try container.decodeIfPresent(FetchExpression.self, forKey: .expression) {
+      guard !container.contains(.property) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .property,
+          in: container,
+          debugDescription: "There is an expression, too. Remove one of them."
+        )
+      }
       subject = .expression(expression)
     } else {
       subject = .property(try container.decode(String.self, forKey: .property))
@@ -128,7 +135,7 @@ extension FetchedPropertyDescription: Codable {
 
   /// Decodes a fetched property as described in `Formats/Model/README.md`.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
+    let container = try decoder.members(of: Key.self)
     self.init(
       name: try container.decode(String.self, forKey: .name),
       fetchRequest: try container.decode(FetchRequestTemplate.self, forKey: .request),
@@ -166,7 +173,7 @@ extension FetchRequestTemplate: Codable {
 
   /// Decodes a template as described in `Formats/Model/README.md`.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
+    let container = try decoder.members(of: Key.self)
     self.init(
       name: try container.decode(String.self, forKey: .name),
       entityName: try container.decode(String.self, forKey: .entity),

@@ -34,7 +34,7 @@ struct ModelDocument: Codable {
   }
 
   init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
+    let container = try decoder.members(of: Key.self)
     let format = try container.decode(Int.self, forKey: .format)
     guard format == Self.format else {
       throw DecodingError.dataCorruptedError(
@@ -75,6 +75,9 @@ extension ManagedObjectModel: Codable {
   }
 
   /// Decodes a model from JSON, and validates it.
+  ///
+  /// Members that are not known are ignored, because a newer version may have written them to a store. If the JSON is
+  /// written by people, check it with ``unknownMembers(inEncoded:)``.
   ///
   /// - Throws: ``ModelValidationError`` if the model has faults, and `DecodingError` if the data is not a model, or one
   ///   of a newer format.

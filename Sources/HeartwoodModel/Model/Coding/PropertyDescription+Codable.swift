@@ -33,6 +33,8 @@ extension PropertyDescription: Codable {
 
 extension AttributeDescription: Codable {
   private enum Key: String, CodingKey {
+    // PropertyDescription reads the kind.
+    case kind
     case name, type, optional, transient
     case defaultValue = "default"
     case minValue, maxValue, minLength, maxLength, pattern, predicates
@@ -87,7 +89,7 @@ extension AttributeDescription: Codable {
   ///
   /// - Throws: `DecodingError`, also if the default value, or the least or greatest value, is not a value of the type.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
+    let container = try decoder.members(of: Key.self)
     let type = try container.decode(AttributeType.self, forKey: .type)
     self.init(
       name: try container.decode(String.self, forKey: .name),
@@ -155,7 +157,7 @@ extension CompositeAttributeDescription: Codable {
 
   /// Decodes a composite attribute as described in `Formats/Model/README.md`.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
+    let container = try decoder.members(of: Key.self)
     self.init(
       name: try container.decode(String.self, forKey: .name),
       compositeName: try container.decode(String.self, forKey: .composite),
@@ -169,6 +171,8 @@ extension CompositeAttributeDescription: Codable {
 
 extension RelationshipDescription: Codable {
   private enum Key: String, CodingKey {
+    // PropertyDescription reads the kind.
+    case kind
     case name, destination, inverse, oneSided, toMany, ordered, optional, transient, deleteRule, minCount, maxCount
     case renamingIdentifier, versionHashModifier, userInfo
   }
@@ -194,7 +198,7 @@ extension RelationshipDescription: Codable {
 
   /// Decodes a relationship as described in `Formats/Model/README.md`.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
+    let container = try decoder.members(of: Key.self)
     self.init(
       name: try container.decode(String.self, forKey: .name),
       destinationEntityName: try container.decode(String.self, forKey: .destination),

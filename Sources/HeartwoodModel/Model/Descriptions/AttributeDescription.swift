@@ -97,6 +97,13 @@ public struct CompositeAttributeDescription: Sendable, Hashable {
       self.name = name
       self.attributeName = attributeName
     }
+
+    /// Decodes an element as described in `Formats/Model/README.md`.
+    public init(from decoder: any Decoder) throws {
+      let container = try decoder.members(of: CodingKeys.self)
+      name = try container.decode(String.self, forKey: .name)
+      attributeName = try container.decode(String.self, forKey: .attributeName)
+    }
   }
 
   /// The name of the composite attribute, unique in the entity.

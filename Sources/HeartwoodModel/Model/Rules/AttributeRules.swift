@@ -127,7 +127,7 @@ extension ValidationPredicate: Codable {
 
   /// Decodes an object with the members `predicate`, a format string, and `warning`.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
+    let container = try decoder.members(of: Key.self)
     predicate = try container.decode(FetchPredicate.self, forKey: .predicate)
     warning = try container.decode(String.self, forKey: .warning)
   }

@@ -28,6 +28,11 @@ extension PostgreSQLStore: HistoryKeepingStore {
     try withConnection { connection in try historyTables.transactions(after: number, connection) }
   }
 
+  /// Reads the first transactions after a number.
+  func transactions(after number: Int64, limit: Int) throws -> [RecordedTransaction] {
+    try withConnection { connection in try historyTables.transactions(after: number, limit: limit, connection) }
+  }
+
   /// Counts the transactions after a number.
   func transactionCount(after number: Int64) throws -> Int {
     try withConnection { connection in try historyTables.count(after: number, connection) }

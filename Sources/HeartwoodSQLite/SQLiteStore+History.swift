@@ -51,9 +51,15 @@ extension SQLiteStore: HistoryKeepingStore {
 
   /// Reads the transactions after a number, whether Heartwood or Core Data wrote them.
   public func transactions(after number: Int64) throws -> [RecordedTransaction] {
+    try transactions(after: number, limit: .max)
+  }
+
+  /// Reads the first transactions after a number, whether Heartwood or Core Data wrote them.
+  public func transactions(after number: Int64, limit: Int) throws -> [RecordedTransaction] {
     try withDatabase { db in
       guard let tables = try historyTables(db) else { return [] }
-      return try HistoryRows(tables: tables, schema: try schema(db), path: path, db: db).transactions(after: number)
+      let rows = HistoryRows(tables: tables, schema: try schema(db), path: path, db: db)
+      return try rows.transactions(after: number, limit: limit)
     }
   }
 

@@ -33,12 +33,24 @@ import Testing
 
   @Test(arguments: [
     ("--after 2", [3]), ("--after 3", []), ("--author editor", [2, 3]), ("--author nobody", []),
+    ("--limit 1", [1]), ("--limit 9", [1, 2, 3]), ("--after 1 --limit 1", [2]), ("--author editor --limit 1", [2]),
     ("--entity Author", [1]), ("--after 1 --entity Book --author editor", [2, 3]),
   ])
   func transactionsAreChosen(_ options: String, _ numbers: [Int]) throws {
     let outcome = try heartwood.shell("heartwood history library.heartwood --format json \(options)")
     #expect(outcome.status == 0)
     #expect(try outcome.jsonLines().map { $0["number"] as? Int } == numbers)
+  }
+
+  @Test func aTableOfAFewIsATable() throws {
+    let outcome = try heartwood("history", "library.heartwood", "--limit", "2")
+    #expect(outcome.lines.count == 4)
+    #expect(try heartwood("history", "library.heartwood", "--after", "3").lines.count == 2)
+    for arguments in [
+      ["--limit", "0"], ["--limit", "-1"], ["--limit", "x"], ["--limit", "1", "--purge-before", "2026-01-31"],
+    ] {
+      #expect(try heartwood(["history", "library.heartwood"] + arguments).status == 64, "\(arguments)")
+    }
   }
 
   @Test func oldTransactionsAreRemoved() throws {

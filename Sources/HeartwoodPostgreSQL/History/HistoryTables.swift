@@ -134,15 +134,20 @@ extension HistoryTables {
 // MARK: Reading
 
 extension HistoryTables {
-  /// Returns the transactions after the one with a number, in order.
-  func transactions(after number: Int64, _ connection: PostgreSQLConnection) throws -> [RecordedTransaction] {
+  /// Returns the transactions after the one with a number, in order, and at most `limit`.
+  func transactions(
+    after number: Int64,
+    limit: Int = .max,
+    _ connection: PostgreSQLConnection
+  ) throws -> [RecordedTransaction] {
     var found: [RecordedTransaction] = []
     let query = """
       SELECT t.number, t.saved_at_exact, t.author, t.context_name, t.bundle_id, t.process_id, \
-      c.kind, c.entity, c.properties, c.ids, c.preserved_values FROM \(transactions) AS t LEFT JOIN \(changes) AS c \
-      ON c.transaction_number = t.number WHERE t.number > $1 ORDER BY t.number, c.place
+      c.kind, c.entity, c.properties, c.ids, c.preserved_values FROM \
+      (SELECT * FROM \(transactions) WHERE number > $1 ORDER BY number LIMIT $2) AS t LEFT JOIN \(changes) AS c \
+      ON c.transaction_number = t.number ORDER BY t.number, c.place
       """
-    try connection.run(query, [.bigint(number)]).forEachRow { row in
+    try connection.run(query, [.bigint(number), .bigint(Int64(limit))]).forEachRow { row in
       let number = try row.required(0, row.bigint)
       do {
         if found.last?.number != number { found.append(try Self.head(number, row)) }

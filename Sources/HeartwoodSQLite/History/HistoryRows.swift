@@ -11,14 +11,14 @@ struct HistoryRows {
   let path: String
   let db: Database
 
-  /// Returns the transactions after the one with a number, in order.
-  func transactions(after number: Int64) throws -> [RecordedTransaction] {
-    var transactions = try heads(after: number)
-    if transactions.isEmpty { return [] }
+  /// Returns the transactions after the one with a number, in order, and at most `limit`.
+  func transactions(after number: Int64, limit: Int = .max) throws -> [RecordedTransaction] {
+    var transactions = try heads(after: number, limit: limit)
+    guard let last = transactions.last?.number else { return [] }
     let readers = try ChangeReaders(self)
     let statement = try db.makeStatement(sql: changesQuery)
     defer { statement.end() }
-    try statement.setArguments([number])
+    try statement.setArguments([number, last])
     let row = statement.sqliteStatement
     var place = transactions.startIndex
     var changes = ChangeGroups()
@@ -45,11 +45,11 @@ struct HistoryRows {
   private var changesQuery: String {
     let columns = ChangeReaders.columns + (0..<tables.tombstoneCount).map(HistoryTables.tombstoneColumn)
     return
-      "SELECT \(columns.joined(separator: ", ")) FROM ACHANGE WHERE ZTRANSACTIONID > ? ORDER BY ZTRANSACTIONID, Z_PK"
+      "SELECT \(columns.joined(separator: ", ")) FROM ACHANGE WHERE ZTRANSACTIONID > ? AND ZTRANSACTIONID <= ? ORDER BY ZTRANSACTIONID, Z_PK"
   }
 
   /// Returns the transactions without their changes.
-  private func heads(after number: Int64) throws -> [RecordedTransaction] {
+  private func heads(after number: Int64, limit: Int) throws -> [RecordedTransaction] {
     let texts = HistoryTables.Origin.allCases.map { origin in
       switch tables.place(of: origin) {
       case nil: "NULL"
@@ -58,8 +58,8 @@ struct HistoryRows {
       }
     }
     let sql =
-      "SELECT Z_PK, ZTIMESTAMP, \(texts.joined(separator: ", ")) FROM ATRANSACTION AS head WHERE Z_PK > ? ORDER BY Z_PK"
-    return try Row.fetchAll(db, sql: sql, arguments: [number]).map(head)
+      "SELECT Z_PK, ZTIMESTAMP, \(texts.joined(separator: ", ")) FROM ATRANSACTION AS head WHERE Z_PK > ? ORDER BY Z_PK LIMIT ?"
+    return try Row.fetchAll(db, sql: sql, arguments: [number, limit]).map(head)
   }
 
   private func head(_ row: Row) throws -> RecordedTransaction {

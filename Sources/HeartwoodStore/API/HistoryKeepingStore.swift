@@ -38,6 +38,12 @@ public protocol HistoryKeepingStore: IncrementalStore {
   /// - Throws: an error if the stored history cannot be understood. It must not leave out a part of a transaction.
   func transactions(after number: Int64) throws -> [RecordedTransaction]
 
+  /// Returns the first transactions after the one with a number, in order, and at most `limit`. A long history is read
+  /// in such pages. It is called within ``IncrementalStore/reading(_:)``.
+  ///
+  /// - Throws: the errors of ``transactions(after:)``.
+  func transactions(after number: Int64, limit: Int) throws -> [RecordedTransaction]
+
   /// Returns the number of transactions after the one with a number. It is called within
   /// ``IncrementalStore/reading(_:)``.
   func transactionCount(after number: Int64) throws -> Int
@@ -52,6 +58,11 @@ public protocol HistoryKeepingStore: IncrementalStore {
 }
 
 extension HistoryKeepingStore {
+  /// Reads all transactions after the one with a number, and returns the first of them.
+  public func transactions(after number: Int64, limit: Int) throws -> [RecordedTransaction] {
+    Array(try transactions(after: number).prefix(limit))
+  }
+
   /// Counts the transactions that ``transactions(after:)`` returns.
   public func transactionCount(after number: Int64) throws -> Int { try transactions(after: number).count }
 

@@ -65,9 +65,15 @@ extension StoreHistory {
 extension StoreHistory {
   /// Returns the transactions after the one with a number, in order. Pages that contain only earlier ones are not read.
   package func entries(after number: Int64) throws(PersistenceError) -> [HistoryEntry] {
+    try entries(after: number, limit: .max)
+  }
+
+  /// Returns the first transactions after the one with a number, in order, and at most `limit`. Other pages are not
+  /// read.
+  package func entries(after number: Int64, limit: Int) throws(PersistenceError) -> [HistoryEntry] {
     var entries: [HistoryEntry] = []
     var first = purgedNumber + 1
-    for page in pages {
+    for page in pages where entries.count < limit {
       let next = first + Int64(page.transactionCount)
       if next - 1 > number {
         try page.verify()
@@ -75,7 +81,7 @@ extension StoreHistory {
       }
       first = next
     }
-    return entries
+    return entries.count > limit ? Array(entries.prefix(limit)) : entries
   }
 
   /// Returns the number of the last transaction before the first one that was saved at a date or later. That

@@ -19,6 +19,7 @@ struct HistoryCommand: ParsableCommand {
 
       EXAMPLE
         heartwood history todo.heartwood --after 120 --format json
+        heartwood history todo.heartwood --after 120 --limit 50
         heartwood history todo.heartwood --purge-before 2026-01-31
       """
   )
@@ -34,6 +35,14 @@ struct HistoryCommand: ParsableCommand {
     help: ArgumentHelp("Print only the transactions after the one with this number.", valueName: "number")
   )
   var after: Int64?
+
+  @Option(
+    help: ArgumentHelp(
+      "Print at most so many transactions, the earliest of those that the other options ask for.",
+      valueName: "count"
+    )
+  )
+  var limit: Int?
 
   @Option(help: "Print only the transactions of this author.")
   var author: String?
@@ -54,7 +63,8 @@ struct HistoryCommand: ParsableCommand {
 
   func validate() throws {
     if let after, after < 0 { throw ValidationError("The number after --after must not be negative.") }
-    if purgeBefore != nil, after != nil || author != nil || entity != nil {
+    if let limit, limit < 1 { throw ValidationError("The number after --limit must be at least 1.") }
+    if purgeBefore != nil, after != nil || limit != nil || author != nil || entity != nil {
       throw ValidationError("--purge-before removes whole transactions: give it alone.")
     }
   }
@@ -64,10 +74,11 @@ struct HistoryCommand: ParsableCommand {
     let opened = try arguments.source.open()
     opened.model.tellNotes()
     try checkEntity(in: opened.model.model)
-    let transactions = try historyReader(of: opened).transactions(request(opened.store.identifier))
+    let reader = try historyReader(of: opened)
+    let request = request(opened.store.identifier)
     switch format {
-    case .json: try writeJSON(transactions)
-    case .table: try StandardOutput.write(HistoryTable.text(transactions))
+    case .json: try writeJSON(reader, request)
+    case .table: try writeTable(reader, request)
     }
   }
 
@@ -96,12 +107,18 @@ struct HistoryCommand: ParsableCommand {
     if let entity { _ = try model.knownEntity(named: entity) }
   }
 
-  private func writeJSON(_ transactions: [PersistentHistoryTransaction]) throws {
+  private func writeJSON(_ reader: HistoryReader, _ request: PersistentHistoryChangeRequest) throws {
     let line = GrowableBytes()
-    for transaction in transactions {
+    try reader.forEachTransaction(request, limit: limit ?? .max) { transaction in
       HistoryJSON.append(transaction, to: line)
       try StandardOutput.write(line.sealed())
     }
+  }
+
+  private func writeTable(_ reader: HistoryReader, _ request: PersistentHistoryChangeRequest) throws {
+    var table = HistoryTable(StandardOutput.write)
+    try reader.forEachTransaction(request, limit: limit ?? .max) { try table.append($0) }
+    try table.finish()
   }
 
   private func purge(before date: Date) throws {

@@ -109,18 +109,43 @@ struct RecordOutput {
 
 // MARK: HistoryTable
 
-/// Formats transactions as a table, with one line for each.
-enum HistoryTable {
-  static func text(_ transactions: [PersistentHistoryTransaction]) -> String {
-    let lines = transactions.map(cells)
-    let numbers: Set = ["NUMBER", "INSERTED", "UPDATED", "DELETED"]
-    let titles = ["NUMBER", "DATE", "AUTHOR", "CONTEXT", "INSERTED", "UPDATED", "DELETED"]
-    var columns = TextColumns(titles.map { .init(title: $0, isRightAligned: numbers.contains($0)) })
-    columns.widen(to: lines)
+/// Writes transactions as a table, with one line for each.
+///
+/// A history may be long, so it is written in parts. Each part widens the columns for itself and for those after it.
+struct HistoryTable {
+  private static let numbers: Set = ["NUMBER", "INSERTED", "UPDATED", "DELETED"]
+  private static let titles = ["NUMBER", "DATE", "AUTHOR", "CONTEXT", "INSERTED", "UPDATED", "DELETED"]
+  /// The number of lines in a part.
+  private static let partLength = 1_000
+
+  private var columns = TextColumns(titles.map { .init(title: $0, isRightAligned: numbers.contains($0)) })
+  private var lines: [[String]] = []
+  private var hasHeader = false
+  private let write: (String) throws -> Void
+
+  /// - Parameter write: writes a part of the table.
+  init(_ write: @escaping (String) throws -> Void) {
+    self.write = write
+  }
+
+  mutating func append(_ transaction: PersistentHistoryTransaction) throws {
+    lines.append(Self.cells(transaction))
+    if lines.count == Self.partLength { try flush() }
+  }
+
+  /// Writes the lines that are left, and the header if there are none at all.
+  mutating func finish() throws {
+    if !lines.isEmpty || !hasHeader { try flush() }
+  }
+
+  private mutating func flush() throws {
     let output = GrowableBytes()
-    columns.appendHeader(to: output)
+    columns.widen(to: lines)
+    if !hasHeader { columns.appendHeader(to: output) }
     for line in lines { columns.append(line, to: output) }
-    return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
+    hasHeader = true
+    lines = []
+    try write(String(decoding: output.unsafeMutableBytes, as: UTF8.self))
   }
 
   private static func cells(_ transaction: PersistentHistoryTransaction) -> [String] {

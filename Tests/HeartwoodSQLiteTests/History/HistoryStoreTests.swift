@@ -20,6 +20,40 @@ import Testing
     try context.save()
   }
 
+  // MARK: Pages
+
+  @Test func aLongHistoryIsReadInPages() throws {
+    let context = try bench.context(options: HistoryBench.tracking)
+    for number in 1...300 {
+      context.transactionAuthor = number.isMultiple(of: 100) ? "rare" : nil
+      try insert("\(number)", in: context)
+    }
+    let coordinator = context.persistentStoreCoordinator
+    let reader = try #require(coordinator.persistentStores.first).requiredHistoryReader()
+    func numbers(_ request: PersistentHistoryChangeRequest, limit: Int = .max) throws -> [Int64] {
+      var numbers: [Int64] = []
+      try reader.forEachTransaction(request, limit: limit) { transaction in
+        numbers.append(transaction.transactionNumber)
+        #expect(transaction.changes.map(\.changedObjectID.reference) == [.integer(transaction.transactionNumber)])
+      }
+      return numbers
+    }
+    let all = PersistentHistoryChangeRequest.fetchHistory(after: nil as PersistentHistoryToken?)
+    #expect(try numbers(all) == Array(1...300))
+    #expect(try numbers(all, limit: 258) == Array(1...258))
+    var rare = all
+    rare.authors = ["rare"]
+    #expect(try numbers(rare) == [100, 200, 300])
+    #expect(try numbers(rare, limit: 2) == [100, 200])
+    // A page of which a part is purged meanwhile is no page.
+    let error = #expect(throws: PersistenceError.self) {
+      try reader.forEachTransaction(all) { transaction in
+        if transaction.transactionNumber == 256 { try coordinator.deleteHistory(before: .distantFuture) }
+      }
+    }
+    #expect(error?.code == .historyTokenExpired)
+  }
+
   // MARK: Others
 
   @Test func tokensOutliveTheStoreAndTellOfOthers() throws {

@@ -59,6 +59,17 @@ import Testing
     #expect(try engine.history()?.lastNumber == 2)
   }
 
+  @Test func aLongHistoryIsReadInPages() throws {
+    let engine = try open()
+    for _ in 1...300 { _ = try engine.save(ChangeSet(inserted: [fixture.inserted(fixture.task)])) }
+    let reader = try reader(engine)
+    for limit in [1, 256, 257, 300, 400] {
+      var numbers: [Int64] = []
+      try reader.forEachTransaction(.fetchHistory(after: nil), limit: limit) { numbers.append($0.transactionNumber) }
+      #expect(numbers == Array(1...Int64(min(limit, 300))))
+    }
+  }
+
   @Test func datesAndOriginsAreKept() throws {
     let engine = try open()
     let before = Date()

@@ -18,22 +18,55 @@ package struct HistoryReader: Sendable {
 }
 
 extension HistoryReader {
+  /// The number of transactions that are read at once.
+  private static let pageLength = 256
+
   /// Returns the transactions that `request` asks for, in order.
   ///
   /// - Throws: ``PersistenceError/Code/historyTokenExpired``, ``PersistenceError/Code/fileCorrupt``,
   ///   ``PersistenceError/Code/modelIncompatible``.
   package func transactions(_ request: PersistentHistoryChangeRequest) throws -> [PersistentHistoryTransaction] {
-    var transactions: [PersistentHistoryTransaction] = []
-    for entry in try history.entries(after: try startNumber(of: request)) where request.includes(entry) {
-      let transaction = try PersistentHistoryTransaction(
-        entry,
-        storeID: storeID,
-        scopes: scopes,
-        isIncluded: request.includes
-      )
-      if transaction.changeCount > 0 { transactions.append(transaction) }
+    try history.entries(after: try startNumber(of: request)).compactMap { try transaction($0, request) }
+  }
+
+  /// Calls `body` with the transactions that `request` asks for, in order, and at most `limit`. They are read in pages,
+  /// so that only one page is in memory.
+  ///
+  /// - Throws: the errors of ``transactions(_:)``, ``PersistenceError/Code/historyTokenExpired`` if transactions are
+  ///   purged meanwhile, and the errors of `body`.
+  package func forEachTransaction(
+    _ request: PersistentHistoryChangeRequest,
+    limit: Int = .max,
+    _ body: (PersistentHistoryTransaction) throws -> Void
+  ) throws {
+    var number = try startNumber(of: request)
+    var left = limit
+    while left > 0 {
+      let (purgedNumber, entries) = try history.page(after: number, limit: Self.pageLength)
+      if number < purgedNumber { throw expired("the transactions up to \(purgedNumber) were purged", number) }
+      for entry in entries where left > 0 {
+        guard let transaction = try transaction(entry, request) else { continue }
+        try body(transaction)
+        left -= 1
+      }
+      guard entries.count == Self.pageLength, let last = entries.last else { return }
+      number = last.number
     }
-    return transactions
+  }
+
+  /// Returns the transaction; nil if `request` does not ask for it.
+  private func transaction(
+    _ entry: HistoryEntry,
+    _ request: PersistentHistoryChangeRequest
+  ) throws(PersistenceError) -> PersistentHistoryTransaction? {
+    guard request.includes(entry) else { return nil }
+    let transaction = try PersistentHistoryTransaction(
+      entry,
+      storeID: storeID,
+      scopes: scopes,
+      isIncluded: request.includes
+    )
+    return transaction.changeCount > 0 ? transaction : nil
   }
 
   /// Returns the number of transactions that `request` asks for. If it asks for all after a token, this reads none of
@@ -85,6 +118,10 @@ package protocol KeptHistory: Sendable {
   /// Returns the transactions after the one with a number, in order.
   func entries(after number: Int64) throws -> [HistoryEntry]
 
+  /// Returns the first transactions after the one with a number, in order, and at most `limit`, with the number of the
+  /// last transaction that has been purged by then.
+  func page(after number: Int64, limit: Int) throws -> (purgedNumber: Int64, entries: [HistoryEntry])
+
   /// Returns the number of the last transaction that was saved before a date and that has no later one before it. The
   /// transactions after it stay.
   func lastNumber(beforeDate seconds: Double) throws -> Int64
@@ -121,6 +158,11 @@ extension StoreHistory {
 extension StoreHistory: KeptHistory {
   /// Returns the number of transactions after the one with a number. O(1): numbers have no gaps.
   package func transactionCount(after number: Int64) throws -> Int { Int(lastNumber - max(number, purgedNumber)) }
+
+  /// Reads the pages with the transactions. A purge makes another history, and does not change this one.
+  package func page(after number: Int64, limit: Int) throws -> (purgedNumber: Int64, entries: [HistoryEntry]) {
+    (purgedNumber, try entries(after: number, limit: limit))
+  }
 }
 
 // MARK: The history of an open store

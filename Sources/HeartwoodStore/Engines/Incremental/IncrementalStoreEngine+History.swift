@@ -223,6 +223,14 @@ private struct IncrementalHistory: KeptHistory {
     try engine.readingHistory { try $0.transactions(after: number).map(HistoryEntry.init) } ?? []
   }
 
+  func page(after number: Int64, limit: Int) throws -> (purgedNumber: Int64, entries: [HistoryEntry]) {
+    let page = try engine.readingHistory { store in
+      let extent = try store.historyExtent() ?? self.extent
+      return (extent.purgedNumber, try store.transactions(after: number, limit: limit).map(HistoryEntry.init))
+    }
+    return page ?? (purgedNumber, [])
+  }
+
   func lastNumber(beforeDate seconds: Double) throws -> Int64 {
     let date = Date(timeIntervalSinceReferenceDate: seconds)
     return try engine.readingHistory { try $0.lastTransactionNumber(before: date) } ?? purgedNumber

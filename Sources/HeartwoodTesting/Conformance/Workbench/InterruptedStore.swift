@@ -86,6 +86,11 @@ extension InterruptedStore: HistoryKeepingStore where Base: HistoryKeepingStore 
   }
 
   func transactions(after number: Int64) throws -> [RecordedTransaction] { try base.transactions(after: number) }
+
+  func transactions(after number: Int64, limit: Int) throws -> [RecordedTransaction] {
+    try base.transactions(after: number, limit: limit)
+  }
+
   func transactionCount(after number: Int64) throws -> Int { try base.transactionCount(after: number) }
   func lastTransactionNumber(before date: Date) throws -> Int64 { try base.lastTransactionNumber(before: date) }
 

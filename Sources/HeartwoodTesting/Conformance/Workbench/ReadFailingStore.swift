@@ -123,6 +123,11 @@ extension ReadFailingStore: HistoryKeepingStore where Base: HistoryKeepingStore 
     return try base.transactions(after: number)
   }
 
+  func transactions(after number: Int64, limit: Int) throws -> [RecordedTransaction] {
+    try faults?.admit(.history)
+    return try base.transactions(after: number, limit: limit)
+  }
+
   func transactionCount(after number: Int64) throws -> Int { try base.transactionCount(after: number) }
 
   func lastTransactionNumber(before date: Date) throws -> Int64 { try base.lastTransactionNumber(before: date) }

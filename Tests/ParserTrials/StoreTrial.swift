@@ -4,7 +4,8 @@ import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
 
-/// Reads a file of an atomic store, whole: what it says of itself, and every value of every record.
+/// Reads a file of an atomic store, whole: what it says of itself, and every value of every record. What is left of a damaged one is
+/// read, too.
 enum StoreTrial {
   private static let path = "/trial"
 
@@ -35,7 +36,9 @@ enum StoreTrial {
     var options = StoreOptions()
     options[.ignoresModelVersion] = true
     let storeManager = StoreManager(model: model, registry: .default, fileSystem: files)
-    try readAll(of: try storeManager.open(StoreManager.Request(type: type, path: path, options: options)))
+    let request = StoreManager.Request(type: type, path: path, options: options)
+    _ = try ParserTrial.attempt { try readAll(of: try storeManager.salvage(request).store) }
+    try readAll(of: try storeManager.open(request))
   }
 
   static func readAll(of store: PersistentStore) throws {

@@ -88,9 +88,18 @@ extension XMLStore {
 
   /// Makes a model from the elements of a file that contains none. The names of properties are in small letters,
   /// everything is optional, and no relationship has an inverse. O(bytes).
+  ///
+  /// If the file is damaged, the model is made of the records before the damage, for a salvage. Opening the file
+  /// reports the damage.
   public static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     let inference = XMLModelInference(limits: XMLLimits(options))
-    try XMLStreamParser(file: file).parse(inference)
+    do {
+      try XMLStreamParser(file: file).parse(inference)
+    } catch {
+      // try?: the first error says what is wrong with the file.
+      guard let model = try? inference.model(), !model.entities.isEmpty else { throw error }
+      return model
+    }
     return try inference.model()
   }
 

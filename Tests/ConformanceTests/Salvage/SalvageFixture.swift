@@ -35,6 +35,7 @@ struct SalvageFixture {
     Kind(storeClass: XMLStore.self),
     Kind(storeClass: PropertyListStore.self),
     Kind(storeClass: PropertyListStore.self, options: xmlList, name: " (XML)"),
+    Kind(storeClass: CoreDataBinaryStore.self),
     Kind(storeClass: SQLiteStore.self),
     Kind(storeClass: CompressedStore<CSVStore>.self),
     Kind(storeClass: CompressedStore<BinaryStore>.self, detectsEveryChange: true),

@@ -53,6 +53,58 @@ struct CoreDataBinaryCorpusTests {
     }
   }
 
+  /// Bytes of a file without some of its parts, and the least share of the records that are then found.
+  private static func damaged(_ bytes: [UInt8], _ header: CoreDataBinaryHeader) -> [(String, [UInt8], Double)] {
+    func zeroed(_ range: Range<Int>) -> [UInt8] {
+      var bytes = bytes
+      for offset in range { bytes[offset] = 0 }
+      return bytes
+    }
+    let end = header.records.upperBound
+    return [
+      ("without the places in the header", zeroed(16..<48), 1),
+      ("without the metadata", Array(bytes.prefix(end)), 1),
+      ("without the end of the records", zeroed((end - 32)..<end), 1),
+      ("without both", Array(bytes.prefix(end - 32)), 1),
+      ("without the last part of the records", Array(bytes.prefix(end * 3 / 5)), 0.1),
+    ]
+  }
+
+  @Test("Damaged files give the records that are left, with the model and without it")
+  func salvage() throws {
+    for url in try Self.files() {
+      let whole = try inferred(url)
+      let expected = try whole.open().contents()
+      let header = try CoreDataBinaryHeader(whole.input)
+      for (what, bytes, share) in Self.damaged(try whole.bytes, header) {
+        let title = "\(url.path) \(what)"
+        let file = StoreFile(CoreDataBinaryStore.self, whole.model, options: whole.options)
+        try file.write(bytes)
+        #expect(throws: PersistenceError.self, "\(title)") { try file.open().contents() }
+        let loader = StoreLoader(setup: file.setup, storeType: .coreDataBinary)
+        let salvage = StoreSalvage(loader)
+        try CoreDataBinaryStore(file.setup).salvage(file.input, into: salvage)
+        let found = try loader.finish()
+        #expect(!salvage.losses.isEmpty, "\(title)")
+        #expect(Double(found.count) >= share * Double(expected.count) && found.count > 0, "\(title): \(found.count)")
+        for node in found.nodes {
+          let original = try #require(try expected.node(node.reference, of: node.entity), "\(title)")
+          guard share == 1 else { continue }
+          for property in node.entity.properties {
+            let (value, old) = (node[property.name], original[property.name])
+            let isSame =
+              property.relationship == nil
+              ? value == old : value.objectIDs.map(\.reference) == old.objectIDs.map(\.reference)
+            #expect(isSame, "\(title): \(node.entity.name).\(property.name)")
+          }
+        }
+        let model = try #require(try CoreDataBinaryStore.inferModel(from: file.input, options: file.options))
+        let names = Set(found.nodes.map(\.entity.name))
+        #expect(names.allSatisfy { model.entity(named: $0)?.properties.isEmpty == false }, "\(title)")
+      }
+    }
+  }
+
   @Test("With the application's model every value is that of its attribute")
   func values() throws {
     for url in try Self.files() {

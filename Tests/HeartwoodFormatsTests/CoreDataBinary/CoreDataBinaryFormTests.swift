@@ -294,6 +294,31 @@ import Testing
     }
   }
 
+  /// Whatever byte is wrong, a salvage finds records that were there, or says that nothing is left.
+  @Test func damagedFilesAreSalvaged() throws {
+    let file = try Self.filled()
+    let bytes = try file.bytes
+    var greatest = 0
+    for place in bytes.indices {
+      for damaged in [
+        Array(bytes.prefix(place)), bytes.enumerated().map { $0.offset == place ? ~$0.element : $0.element },
+      ] {
+        try file.write(damaged)
+        let loader = StoreLoader(setup: file.setup, storeType: .coreDataBinary)
+        let salvage = StoreSalvage(loader)
+        do {
+          try CoreDataBinaryStore(file.setup).salvage(file.input, into: salvage)
+          let contents = try loader.finish()
+          for node in contents.nodes { _ = node.values }
+          greatest = max(greatest, contents.count)
+        } catch let error as PersistenceError {
+          #expect(error.context.path == StoreFile.path, "byte \(place): \(error)")
+        }
+      }
+    }
+    #expect(greatest == 3)
+  }
+
   @Test(arguments: [
     (8, "The header is of version"), (16, "A part of the file is outside"), (32, "A part of the file is outside"),
     (0, "does not begin"),

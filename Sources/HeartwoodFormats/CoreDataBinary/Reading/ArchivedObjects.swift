@@ -46,6 +46,35 @@ final class ArchivedObjects {
     self.top = (names, roots)
   }
 
+  /// The most parts of an archive that they are looked for among. It has four.
+  private static let mostParts = 16
+
+  /// Makes an archive of objects that may be damaged. What was archived under a key is nil if that is lost.
+  ///
+  /// - Throws: ``PropertyListFault`` if the list of the archived objects is lost.
+  init(remainsOf list: BinaryPropertyList, start: Int) throws(PropertyListFault) {
+    self.list = list
+    self.start = start
+    for number in [list.root] + Array(0..<list.objectCount) {
+      // try?: the list of the objects is looked for in another dictionary.
+      guard case .dictionary(let keys, let values)? = try? list.object(number), keys.count <= Self.mostParts,
+        let all = try? list.member("$objects", of: keys, values), case .array(let objects)? = try? list.object(all)
+      else { continue }
+      self.objects = objects
+      // try?: without the list of the roots, none is found.
+      if let top = try? list.member("$top", of: keys, values),
+        case .dictionary(let names, let roots)? = try? list.object(top)
+      {
+        self.top = (names, roots)
+      } else {
+        let none = BinaryPropertyList.References(bytes: UnsafeRawBufferPointer(start: nil, count: 0), width: 1)
+        self.top = (none, none)
+      }
+      return
+    }
+    throw PropertyListFault(offset: 0, reason: "The list of the objects of the archive is missing or damaged.")
+  }
+
   // MARK: Objects
 
   /// Returns the object that was archived under `key`; nil if there is none.

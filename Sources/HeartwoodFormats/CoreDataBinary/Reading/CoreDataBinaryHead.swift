@@ -35,7 +35,7 @@ struct CoreDataBinaryHead {
     self.identifier = identifier
   }
 
-  private static func members(
+  static func members(
     of archive: ArchivedObjects
   ) throws(PropertyListFault) -> (known: [String: MetadataValue], foreign: [String: Data]) {
     guard let root = try archive.root(CoreDataBinaryWords.metadata), let (keys, values) = try archive.pairs(root) else {

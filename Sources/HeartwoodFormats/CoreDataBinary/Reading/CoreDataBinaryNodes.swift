@@ -15,6 +15,12 @@ struct CoreDataBinaryNodes {
   /// The least number that no record has had, if it differs from the one that follows from the header.
   let nextNumber: Int64?
 
+  init(archive: ArchivedObjects, nodes: [Node], nextNumber: Int64?) {
+    self.archive = archive
+    self.nodes = nodes
+    self.nextNumber = nextNumber
+  }
+
   /// - Parameter sortsByKey: Whether the records come in the order of their keys, and not in that of the file.
   init(
     _ region: ByteRegion,

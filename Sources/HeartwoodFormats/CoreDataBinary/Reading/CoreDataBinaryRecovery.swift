@@ -36,9 +36,12 @@ struct CoreDataBinaryRecovery {
   private var notes: [String] = []
   private let nodes: CoreDataBinaryNodes
   private let path: String
+  /// Whether records that cannot be read are passed over.
+  private let isLenient: Bool
 
   init(_ file: StoreInput) throws(PersistenceError) {
     path = file.path
+    isLenient = false
     let region = try file.file.mapped().region
     let head = try CoreDataBinaryHead(file, region)
     for name in head.metadata.modelVersionHashes.keys { entities[name] = Entity() }
@@ -47,6 +50,28 @@ struct CoreDataBinaryRecovery {
       try survey()
     } catch {
       throw CoreDataBinaryHead.malformed("\(error.reason)", at: head.header.records.lowerBound + error.offset, path)
+    }
+  }
+
+  /// Makes a model from the records of a damaged file that can be read.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` if no records are found.
+  init(remainsOf file: StoreInput) throws(PersistenceError) {
+    path = file.path
+    isLenient = true
+    let remains = try CoreDataBinaryRemains(file)
+    guard let archive = remains.archive else {
+      throw remains.faults.first ?? CoreDataBinaryHead.malformed("The records are missing.", at: 0, file.path)
+    }
+    var names: Set<String> = []
+    if case .dictionary(let hashes)? = remains.members[CoreDataBinaryWords.hashes] { names = Set(hashes.keys) }
+    for name in names { entities[name] = Entity() }
+    // Without the metadata, the names in the records are all that is known.
+    nodes = CoreDataBinaryNodes(remainsOf: archive) { names.isEmpty || names.contains($0) }
+    do throws(PropertyListFault) {
+      try survey()
+    } catch {
+      throw CoreDataBinaryHead.malformed("\(error.reason)", at: archive.start + error.offset, path)
     }
   }
 
@@ -91,22 +116,45 @@ struct CoreDataBinaryRecovery {
     let allowance = BinaryPropertyListReader.allowance(nodes.archive.list)
     for node in nodes.nodes {
       var entity = entities.removeValue(forKey: node.entityName) ?? Entity()
+      defer { entities[node.entityName] = entity }
       entity.count += 1
-      let values = try nodes.values(of: node)
-      guard values.count <= CoreDataBinaryNames.mostPositions, allowance.take(values.count) else {
-        throw PropertyListFault(
-          offset: try nodes.archive.list.offset(node.object),
-          reason: "A record has too many values."
-        )
+      try tolerating { () throws(PropertyListFault) in try survey(node, &entity, allowance) }
+      try tolerating { () throws(PropertyListFault) in
+        for link in try nodes.relationships(of: node) {
+          try tolerating { () throws(PropertyListFault) in try survey(link, of: node, &entity, entityNames, allowance) }
+        }
       }
-      while entity.kinds.count < values.count { entity.kinds.append([]) }
-      for index in 0..<values.count {
+    }
+  }
+
+  /// Calls `body`. If the file is damaged, its faults are ignored, because reading the records reports them.
+  private func tolerating(_ body: () throws(PropertyListFault) -> Void) throws(PropertyListFault) {
+    do throws(PropertyListFault) {
+      try body()
+    } catch {
+      if !isLenient { throw error }
+    }
+  }
+
+  private func survey(
+    _ node: CoreDataBinaryNodes.Node,
+    _ entity: inout Entity,
+    _ allowance: RecordAllowance
+  ) throws(PropertyListFault) {
+    let values = try nodes.values(of: node)
+    guard values.count <= CoreDataBinaryNames.mostPositions, allowance.take(values.count) else {
+      throw PropertyListFault(
+        offset: try nodes.archive.list.offset(node.object),
+        reason: "A record has too many values."
+      )
+    }
+    while entity.kinds.count < values.count { entity.kinds.append([]) }
+    for index in 0..<values.count {
+      try tolerating { () throws(PropertyListFault) in
         if let kind = try Self.kind(nodes.archive.value(try nodes.archive.target(values[index]))) {
           entity.kinds[index].insert(kind)
         }
       }
-      for link in try nodes.relationships(of: node) { try survey(link, of: node, &entity, entityNames, allowance) }
-      entities[node.entityName] = entity
     }
   }
 
@@ -293,7 +341,16 @@ extension CoreDataBinaryStore {
 
   /// Makes a model from the records of a file that contains none: attributes have their positions as names, everything
   /// is optional, and the destinations of relationships are those of the records. O(bytes).
+  ///
+  /// If the file is damaged, the model is made of the records that can be read, for a salvage. Opening the file reports
+  /// the damage.
   public static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
-    try CoreDataBinaryRecovery(file).recovered().model
+    do throws(PersistenceError) {
+      return try CoreDataBinaryRecovery(file).recovered().model
+    } catch {
+      // try?: the first error says what is wrong with the file.
+      guard let model = try? CoreDataBinaryRecovery(remainsOf: file).recovered().model else { throw error }
+      return model
+    }
   }
 }

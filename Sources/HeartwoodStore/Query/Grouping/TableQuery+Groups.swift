@@ -6,11 +6,10 @@ extension TableQuery {
   /// O(rows), on all processors; an additional O(groups) if there are many groups.
   package func groups(by grouping: CompiledGrouping) -> [RecordGroup] {
     let records = QueryRecords(tables: tables, entityOrdinal: table.entity.ordinal)
-    let workers = max(1, min(Parallel.powerOfTwoProcessorCount, table.groups.count))
-    let partial = Parallel.map(workers) { number in
+    let shares = Self.shares(of: table.groups)
+    let partial = Parallel.map(shares.count) { number in
       var worker = GroupWorker(grouping, records, table)
-      for ordinal in stride(from: number, to: table.groups.count, by: workers)
-      where progress?.isCancelled != true {
+      for ordinal in shares[number] where progress?.isCancelled != true {
         worker.add(table.groups[ordinal], ordinal: ordinal, passing(inGroup: ordinal))
       }
       return worker
@@ -18,6 +17,21 @@ extension TableQuery {
     guard var whole = partial.first else { return [] }
     for other in partial.dropFirst() { whole.merge(other) }
     return whole.groups()
+  }
+
+  /// Divides the groups of a table into one range for each processor, with about as many rows in each. What is first met
+  /// in one range then comes before what is first met in the next.
+  private static func shares(of groups: [RowGroup]) -> [Range<Int>] {
+    let count = max(1, min(Parallel.powerOfTwoProcessorCount, groups.count))
+    let total = groups.reduce(0) { $0 + $1.rowCount }
+    var (shares, start, rows): ([Range<Int>], Int, Int) = ([], 0, 0)
+    for (ordinal, group) in groups.enumerated() where shares.count < count - 1 {
+      rows += group.rowCount
+      guard rows * count >= total * (shares.count + 1) else { continue }
+      shares.append(start..<(ordinal + 1))
+      start = ordinal + 1
+    }
+    return shares + [start..<groups.count]
   }
 }
 
@@ -101,7 +115,9 @@ private struct GroupWorker: Sendable {
 
   func groups() -> [RecordGroup] {
     // A query without keys has one group even if there are no records; the caller handles that.
-    let order = firstRows.indices.sorted { table.comes(firstRows[$0], before: firstRows[$1]) }
+    let order =
+      table.isOutOfOrder
+      ? firstRows.indices.sorted { table.comes(firstRows[$0], before: firstRows[$1]) } : Array(firstRows.indices)
     let tasks = (order.count + Self.groupsPerTask - 1) / Self.groupsPerTask
     return Parallel.map(tasks) { task in
       order[(task * Self.groupsPerTask)..<min(order.count, (task + 1) * Self.groupsPerTask)].map(group)

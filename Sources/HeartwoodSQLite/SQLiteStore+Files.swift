@@ -31,6 +31,12 @@ extension SQLiteStore {
     try file.close()
   }
 
+  /// Rebuilds the file; see ``vacuum(at:options:)``.
+  public func compact() throws -> Bool {
+    try file().vacuum()
+    return true
+  }
+
   /// Copies the store at `url`, as it is at one moment, to another file. The store may be open, and others may save to
   /// it: the copy contains what they saved before that moment, and nothing they save later.
   ///

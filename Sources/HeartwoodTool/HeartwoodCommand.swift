@@ -38,6 +38,7 @@ struct HeartwoodCommand: ParsableCommand {
       FetchCommand.self, EditCommand.self,
       DiffCommand.self, HistoryCommand.self, BrowseCommand.self,
       TypesCommand.self, ModelCommand.self, RecoverModelCommand.self, GenerateCommand.self, VerifyCommand.self,
+      CompactCommand.self,
     ]
   )
 }

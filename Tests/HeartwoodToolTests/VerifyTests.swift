@@ -22,6 +22,28 @@ import Testing
     #expect(json["records"] as? Int == 6)
   }
 
+  @Test func aStoreIsCompacted() throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.sqlite").status == 0)
+    let large = String(repeating: "x", count: 200_000)
+    #expect(try heartwood("edit", "todo.sqlite", "--where", "done == NO", "--set", "memo=\(large)").status == 0)
+    #expect(try heartwood("edit", "todo.sqlite", "--where", "done == NO", "--set", "memo=short").status == 0)
+    let before = try folder.data("todo.sqlite").count
+    let json = try #require(try heartwood("compact", "todo.sqlite", "--json").json() as? [String: Any])
+    let after = try folder.data("todo.sqlite").count
+    #expect(after < before)
+    #expect(json["isDone"] as? Bool == true)
+    #expect(json["sizeBefore"] as? Int == before)
+    #expect(json["sizeAfter"] as? Int == after)
+    #expect(try heartwood("verify", "todo.sqlite").text == "ok: 6 records\n")
+    #expect(try heartwood("compact", "todo.sqlite").text == "todo.sqlite: \(after) bytes before, \(after) bytes now\n")
+    let csv = try folder.data("todo.csv")
+    #expect(try heartwood("compact", "todo.csv").text == "todo.csv: there is nothing to do for this type.\n")
+    #expect(try folder.data("todo.csv") == csv)
+    let missing = try heartwood("compact", "nothing.heartwood")
+    #expect(missing.status == 1)
+    #expect(missing.errors.hasPrefix("heartwood: error: nothing.heartwood: "))
+  }
+
   @Test func everyAlteredByteIsFound() throws {
     #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
     let whole = try folder.data("todo.heartwood")

@@ -104,6 +104,28 @@ extension PersistentStoreCoordinator {
     }
   }
 
+  /// Rebuilds the file of an open store without what earlier saves have left in it: the records that saves have added to
+  /// the end of a binary file, with their former versions, or the free pages of an SQLite file. Records, references,
+  /// metadata and history stay as they are.
+  ///
+  ///     try coordinator.compact(store)
+  ///
+  /// Heartwood does this by itself when it pays, and an SQLite file uses its free pages for what is saved next. It is
+  /// for files that are to be copied, compared, or put under version control: a binary file has the same bytes for the
+  /// same records then. It takes as long as writing the whole file, and as much disk space. Unsaved changes of contexts
+  /// are not written.
+  ///
+  /// - Returns: whether that was done; false if each save of this type writes the whole file, if the store has no file,
+  ///   and for a server, which does this by itself.
+  /// - Throws: ``PersistenceError/Code/storeReadOnly``, ``PersistenceError/Code/storeNotOpen``,
+  ///   ``PersistenceError/Code/storeBusy`` if another process writes to an SQLite file for long, and the errors of
+  ///   saving. The old file is whole then.
+  @discardableResult
+  public func compact(_ store: PersistentStore) throws -> Bool {
+    guard isOpen(store) else { throw Self.notOpen(store) }
+    return try store.engine.compact()
+  }
+
   /// Removes a store that is not open: its file, with the links to it at `url`, the files beside it that exist while it
   /// is in use (such as the write-ahead log of an SQLite file), its support folder, and files left by a writer that was
   /// interrupted. The support folder stays if another store beside it, whose name differs only in the extension, has

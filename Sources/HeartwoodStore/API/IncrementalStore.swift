@@ -190,6 +190,14 @@ public protocol IncrementalStore: AnyObject, Sendable {
   ///     called after it.
   func saving<Result>(_ body: () throws -> Result, release: () -> Void, retake: () -> Void) throws -> Result
 
+  // MARK: Compacting
+
+  /// Rebuilds the store without what earlier saves have left in it, such as free pages. The records stay as they are. It
+  /// is called outside of ``reading(_:)`` and ``saving(_:)``, and may take as long as writing the whole store.
+  ///
+  /// - Returns: whether that was done; false if there is nothing to rebuild, or if a server does it by itself.
+  func compact() throws -> Bool
+
   // MARK: Examining
 
   /// Returns the faults of the store's file that are not found by reading all records, as sentences, at most `limit` of
@@ -250,6 +258,9 @@ extension IncrementalStore {
   ) throws -> Result {
     try saving(body)
   }
+
+  /// Returns false: saves leave nothing, or it is not for the store to remove it.
+  public func compact() throws -> Bool { false }
 
   /// Returns no faults: reading all records finds what is wrong.
   public func damage(limit: Int) throws -> [String] { [] }

@@ -58,6 +58,11 @@ package protocol StoreEngine: RecordReading, Sendable {
   /// Returns the values that cannot be read, up to `limit` of all that are counted.
   func unreadableValues(limit: Int) throws -> UnreadableValues
 
+  /// Rebuilds the store without what earlier saves have left in it, such as former versions of records or free pages.
+  ///
+  /// - Returns: whether that was done; false if saves of this type leave nothing.
+  func compact() throws -> Bool
+
   /// Sets the user's part of the metadata, to be written with the next save.
   func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError)
 
@@ -140,6 +145,9 @@ extension StoreEngine {
 
   /// Returns none: faults of a file that is read as a whole are found when it is opened.
   package func unreadableValues(limit: Int) throws -> UnreadableValues { UnreadableValues(limit: limit) }
+
+  /// Returns false: each save writes the whole file.
+  package func compact() throws -> Bool { false }
 
   /// Does nothing: changes by other processes are noticed when the store is saved.
   package func followOthers() throws(PersistenceError) {}

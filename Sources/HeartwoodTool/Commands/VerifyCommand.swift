@@ -95,6 +95,56 @@ struct VerifyCommand: ParsableCommand {
   }
 }
 
+// MARK: CompactCommand
+
+struct CompactCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compact",
+    abstract: "Rebuilds a store's file without what earlier saves have left in it.",
+    discussion: """
+      A save of few records is added to the end of a binary file, and its former values stay in the file for a while. An \
+      SQLite file has free pages where records were deleted. Both are used again or removed in time; compact does it now, for \
+      a file that is to be copied, compared, or put under version control. The records, their references, the metadata and \
+      the history stay as they are, and if it fails, so does the file.
+
+      It prints the size before and after. Files of the other types are written as a whole by each save, so there is \
+      nothing to do for them.
+
+      EXAMPLE
+        heartwood compact todo.heartwood
+      """
+  )
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Flag(help: "Print one JSON object with the members isDone, sizeBefore and sizeAfter, in bytes.")
+  var json = false
+
+  func run() throws {
+    let source = arguments.source
+    let (_, format) = try source.format()
+    let before = try source.fileSystem.storeSize(at: source.place, format)
+    let opened = try source.open(options: StoreOptions())
+    opened.model.tellNotes()
+    let isDone = try opened.store.engine.compact()
+    OpenedStores.close()
+    let after = try source.fileSystem.storeSize(at: source.place, format)
+    try StandardOutput.write(json ? Self.json(isDone, before, after).line : text(isDone, before, after))
+  }
+
+  private func text(_ isDone: Bool, _ before: Int?, _ after: Int?) -> String {
+    guard isDone, let before, let after else { return "\(arguments.store): there is nothing to do for this type.\n" }
+    return "\(arguments.store): \(Quantity.text(before, "byte")) before, \(Quantity.text(after, "byte")) now\n"
+  }
+
+  private static func json(_ isDone: Bool, _ before: Int?, _ after: Int?) -> JSONValue {
+    .object([
+      ("isDone", .boolean(isDone)), ("sizeBefore", before.map { .integer($0) } ?? .null),
+      ("sizeAfter", after.map { .integer($0) } ?? .null),
+    ])
+  }
+}
+
 // MARK: InfoCommand
 
 struct InfoCommand: ParsableCommand {

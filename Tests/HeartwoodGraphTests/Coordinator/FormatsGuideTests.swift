@@ -21,6 +21,7 @@ import Testing
     try context.save()
     let store = coordinator.persistentStores[0]
     let identifier = store.identifier
+    try coordinator.compact(store)
     try coordinator.convert(store, to: URL(filePath: "/path/to/copy.plist"), type: .propertyList)
     #expect(coordinator.persistentStores.map(\.type) == [.propertyList, .propertyList])
     #expect(coordinator.persistentStores[0].identifier == identifier)

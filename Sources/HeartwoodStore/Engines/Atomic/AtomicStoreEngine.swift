@@ -223,6 +223,19 @@ extension AtomicStoreEngine {
     _ = try save(ChangeSet())
   }
 
+  package func compact() throws -> Bool {
+    guard path != nil, store is any AppendingStore else { return false }
+    try checkWritable(setup, typeDescription.type)
+    try saving.withLock { isClosed in
+      try checkNotClosed(isClosed, typeDescription.type)
+      let before = try verifiedState()
+      guard before.file != nil else { return }
+      var contents = before.contents
+      try write(&contents, over: before)
+    }
+    return true
+  }
+
   package var hasUnsavedMetadata: Bool { state.withLock { $0.hasUnsavedMetadata } }
 
   package func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {

@@ -37,6 +37,12 @@ extension IncrementalStoreEngine {
     try using { try store.reading { try store.unreadableValues(limit: limit) } }
   }
 
+  package func compact() throws -> Bool {
+    try checkWritable(setup, typeDescription.type)
+    try checkPlace()
+    return try using { try store.compact() }
+  }
+
   package func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
     state.withLock { ($0.contents.tables[entity.ordinal], $0.whole.contains(entity.ordinal)) }
   }

@@ -48,6 +48,7 @@ final class InterruptedStore<Base: IncrementalStore>: IncrementalStore {
   func connect() throws -> StoreMetadata? { try base.connect() }
   func disconnect() { base.disconnect() }
   func dataVersion() throws -> UInt64 { try base.dataVersion() }
+  func compact() throws -> Bool { try base.compact() }
   func changes(since version: UInt64) throws -> [ChangedRecords]? { try base.changes(since: version) }
   func reading<Result>(_ body: () throws -> Result) throws -> Result { try base.reading(body) }
   func metadata() throws -> StoreMetadata { try base.metadata() }

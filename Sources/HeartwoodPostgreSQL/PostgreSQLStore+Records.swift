@@ -25,7 +25,7 @@ extension PostgreSQLStore {
     }
   }
 
-  private func reader(of entity: EntityDescription) throws -> RecordReader {
+  func reader(of entity: EntityDescription) throws -> RecordReader {
     RecordReader(try schema.placement(of: entity), schema: schema)
   }
 

@@ -88,7 +88,11 @@ extension PostgreSQLError {
         "Grant it, or open it as another user."
       )
     case "42P01", "42703", "42804":
-      return (.fileMalformed, "The tables do not have the expected form.", nil)
+      // These messages of the server name tables and columns, and no values.
+      return (
+        .fileMalformed, "The tables do not have the expected form: \(message).",
+        "heartwood verify lists what is missing or has changed."
+      )
     case "42P06", "42P07":
       return (
         .fileExists, "A table or a schema of this name exists already.",

@@ -55,7 +55,7 @@ struct RecordReader {
           let value = try selection.value(field, row) { loader.objectID(.uuid($0), of: $1) }
           try draft.setValue(value, at: field.ordinal)
         } catch let fault as FieldFault {
-          throw selection.error(fault, field)
+          throw selection.error(fault, field, key)
         }
       }
       for relationship in related {
@@ -66,6 +66,33 @@ struct RecordReader {
         )
       }
     }
+  }
+}
+
+// MARK: Examining
+
+extension RecordReader {
+  /// Reads all records, value by value, and continues after each that cannot be read.
+  func examine(_ connection: PostgreSQLConnection, _ note: (UnreadableValue) -> Void) throws {
+    let faults = try RelatedRecords.faults(placement, schema: schema, connection)
+    try connection.copyOut("COPY (\(selection.text)\(condition) ORDER BY r.id) TO STDOUT (FORMAT binary)") { row in
+      guard let key = try row.uuid(RowSelection.key) else {
+        return note(unreadable(nil, selection.keylessRow))
+      }
+      if row[RowSelection.version] == nil { note(unreadable(key, selection.versionlessRow(key))) }
+      for field in selection.fields {
+        do throws(FieldFault) {
+          try selection.check(field, row)
+        } catch {
+          note(unreadable(key, selection.error(error, field, key)))
+        }
+      }
+      for fault in faults[key] ?? [] { note(unreadable(key, fault)) }
+    }
+  }
+
+  private func unreadable(_ key: UUID?, _ error: PersistenceError) -> UnreadableValue {
+    UnreadableValue(reference: key.map(ReferenceID.uuid), costsValueOnly: false, error: error)
   }
 }
 
@@ -140,17 +167,36 @@ struct RowSelection {
     _ objectID: (UUID, EntityDescription) -> ManagedObjectID
   ) throws(FieldFault) -> PropertyValue {
     switch field.kind {
-    case .attribute(let place, let index, let exactIndex):
-      guard let bytes = row[index] else { return .null }
-      if let exactIndex { return try AttributeField.date(bytes, exact: row[exactIndex]) }
-      return try AttributeField.value(bytes, as: place.type)
+    case .attribute(let place, let index, let exactIndex): return try attribute(place, row, index, exactIndex)
     case .toOne(let destination, let index, let entityIndex):
       guard let bytes = row[index] else { return .null }
       return .toOne(objectID(try BinaryField.uuid(bytes), try destination.entity(row, entityIndex)))
     }
   }
 
-  func error(_ fault: FieldFault, _ field: Field) -> PersistenceError {
+  private func attribute(
+    _ place: AttributePlacement,
+    _ row: PostgreSQLRow,
+    _ index: Int,
+    _ exactIndex: Int?
+  ) throws(FieldFault) -> PropertyValue {
+    guard let bytes = row[index] else { return .null }
+    if let exactIndex { return try AttributeField.date(bytes, exact: row[exactIndex]) }
+    return try AttributeField.value(bytes, as: place.type)
+  }
+
+  /// Throws if the value of a property in a row cannot be read.
+  func check(_ field: Field, _ row: PostgreSQLRow) throws(FieldFault) {
+    switch field.kind {
+    case .attribute(let place, let index, let exactIndex): _ = try attribute(place, row, index, exactIndex)
+    case .toOne(let destination, let index, let entityIndex):
+      guard let bytes = row[index] else { return }
+      _ = try BinaryField.uuid(bytes)
+      _ = try destination.entity(row, entityIndex)
+    }
+  }
+
+  func error(_ fault: FieldFault, _ field: Field, _ key: UUID) -> PersistenceError {
     let column =
       switch field.kind {
       case .attribute(let place, _, _): place.column
@@ -158,12 +204,35 @@ struct RowSelection {
       }
     return PersistenceError(
       .fileMalformed,
-      "The column \(column) of the table \(placement.table) \(fault.text).",
+      "The column \(column) of the table \(placement.table) \(fault.text), in the row \(key.uuidString.lowercased()).",
+      recovery: "Correct it there with another program, such as psql.",
       context: .init(
         storeType: .postgreSQL,
         entity: placement.entity.name,
         property: placement.entity.properties[field.ordinal].name
       )
+    )
+  }
+}
+
+extension RowSelection {
+  fileprivate var keylessRow: PersistenceError {
+    fault("A row of the table \(placement.table) has no key.", "Give its column id a UUID, or delete it.")
+  }
+
+  fileprivate func versionlessRow(_ key: UUID) -> PersistenceError {
+    fault(
+      "The row \(key.uuidString.lowercased()) of the table \(placement.table) has no version.",
+      "Set its column version to 1."
+    )
+  }
+
+  private func fault(_ problem: String, _ recovery: PersistenceError.Recovery) -> PersistenceError {
+    PersistenceError(
+      .fileMalformed,
+      problem,
+      recovery: recovery,
+      context: .init(storeType: .postgreSQL, entity: placement.entity.name)
     )
   }
 }
@@ -197,7 +266,7 @@ struct RelatedRecords {
     try queries(placement, schema).map { query in
       var related = RelatedRecords(ordinal: query.ordinal)
       try connection.copyOut("COPY (\(query.text(""))) TO STDOUT (FORMAT binary)") {
-        try related.add($0, query.destination)
+        try related.add($0, query, placement.entity)
       }
       return related
     }
@@ -213,15 +282,39 @@ struct RelatedRecords {
     try queries(placement, schema).map { query in
       var related = RelatedRecords(ordinal: query.ordinal)
       let text = query.text(" AND \(query.owner) = ANY($1)")
-      try connection.run(text, [.uuids(keys)]).forEachRow { try related.add($0, query.destination) }
+      try connection.run(text, [.uuids(keys)]).forEachRow { try related.add($0, query, placement.entity) }
       return related
     }
   }
 
-  private mutating func add(_ row: PostgreSQLRow, _ destination: Destination) throws {
-    let owner = try row.required(0, row.uuid)
-    let entity = try destination.entity(row, 2)
-    members[owner, default: []].append((try row.required(1, row.uuid), entity))
+  /// Returns the members that no relationship of the model can have, by the key of the record that has them.
+  static func faults(
+    _ placement: EntityPlacement,
+    schema: PostgreSQLSchema,
+    _ connection: PostgreSQLConnection
+  ) throws -> [UUID: [PersistenceError]] {
+    var faults: [UUID: [PersistenceError]] = [:]
+    for query in queries(placement, schema) where query.destination.onlyEntity == nil {
+      try connection.copyOut("COPY (\(query.text(""))) TO STDOUT (FORMAT binary)") { row in
+        do throws(FieldFault) {
+          _ = try query.destination.entity(row, 2)
+        } catch {
+          let owner = try row.required(0, row.uuid)
+          let member = try row.required(1, row.uuid)
+          faults[owner, default: []].append(query.error(error, member, placement.entity))
+        }
+      }
+    }
+    return faults
+  }
+
+  private mutating func add(_ row: PostgreSQLRow, _ query: Query, _ entity: EntityDescription) throws {
+    let (owner, member) = (try row.required(0, row.uuid), try row.required(1, row.uuid))
+    do throws(FieldFault) {
+      members[owner, default: []].append((member, try query.destination.entity(row, 2)))
+    } catch {
+      throw query.error(error, member, entity)
+    }
   }
 
   private struct Query {
@@ -230,6 +323,15 @@ struct RelatedRecords {
     let destination: Destination
     /// Returns the statement with an additional condition.
     let text: (_ condition: String) -> String
+
+    func error(_ fault: FieldFault, _ member: UUID, _ entity: EntityDescription) -> PersistenceError {
+      PersistenceError(
+        .fileMalformed,
+        "The row \(member.uuidString.lowercased()) of the table \(destination.table) belongs to this relationship, which \(fault.text).",
+        recovery: "Correct its column entity, or remove it from the relationship.",
+        context: .init(storeType: .postgreSQL, entity: entity.name, property: entity.properties[ordinal].name)
+      )
+    }
   }
 
   private static func queries(_ placement: EntityPlacement, _ schema: PostgreSQLSchema) -> [Query] {

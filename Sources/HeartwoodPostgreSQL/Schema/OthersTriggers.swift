@@ -10,9 +10,16 @@ extension PostgreSQLSchema {
 
   /// The statements that create the triggers.
   var triggerCreation: [String] {
-    [markFunctionCreation] + tables.flatMap { markTriggers($0.name, $0.loggedColumns) }
-      + joins.flatMap { markTriggers($0.name, $0.columns) } + tables.flatMap(rowTrigger)
+    [markFunctionCreation] + tables.map(rowFunctionCreation) + triggers.map(\.statement)
   }
+
+  /// The triggers: their tables, their names, and the statements that create them.
+  var triggers: [Trigger] {
+    tables.flatMap { markTriggers($0.name, $0.loggedColumns) } + joins.flatMap { markTriggers($0.name, $0.columns) }
+      + tables.map(rowTrigger)
+  }
+
+  typealias Trigger = (table: String, name: String, statement: String)
 
   /// The functions of the triggers, without arguments.
   var triggerFunctions: [String] { [Self.markFunction] + tables.map { rowFunction($0) } }
@@ -52,13 +59,15 @@ extension PostgreSQLSchema {
     ("DELETE", " REFERENCING OLD TABLE AS before_rows"), ("TRUNCATE", ""),
   ]
 
-  private func markTriggers(_ table: String, _ columns: [(name: String, table: String)]) -> [String] {
+  private func markTriggers(_ table: String, _ columns: [(name: String, table: String)]) -> [Trigger] {
     let arguments = columns.flatMap { [$0.name, $0.table] }.map(PostgreSQLName.literal).joined(separator: ", ")
     return Self.markEvents.map { event, rows in
-      """
-      CREATE TRIGGER heartwood_mark_\(event.lowercased()) AFTER \(event) ON \(qualified(table))\(rows) \
-      FOR EACH STATEMENT \(Self.condition) EXECUTE FUNCTION \(qualified(Self.markFunction))(\(arguments))
-      """
+      let name = "heartwood_mark_\(event.lowercased())"
+      let statement = """
+        CREATE TRIGGER \(name) AFTER \(event) ON \(qualified(table))\(rows) \
+        FOR EACH STATEMENT \(Self.condition) EXECUTE FUNCTION \(qualified(Self.markFunction))(\(arguments))
+        """
+      return (table, name, statement)
     }
   }
 
@@ -66,29 +75,29 @@ extension PostgreSQLSchema {
     PostgreSQLName.shortened("heartwood_\(table.name)_change")
   }
 
-  private func rowTrigger(_ table: RecordTable) -> [String] {
+  private func rowFunctionCreation(_ table: RecordTable) -> String {
     // Another client that changes a date does not know the column with the exact seconds.
     let dates = table.dates.map { date in
-      let (column, exact) = (
-        PostgreSQLName.quoted(date.column), PostgreSQLName.quoted(date.exactColumn)
-      )
+      let (column, exact) = (PostgreSQLName.quoted(date.column), PostgreSQLName.quoted(date.exactColumn))
       return """
         IF NEW.\(column) IS DISTINCT FROM OLD.\(column) AND NEW.\(exact) IS NOT DISTINCT FROM OLD.\(exact) \
         THEN NEW.\(exact) := NULL; END IF;
         """
     }
-    let name = qualified(rowFunction(table))
-    return [
-      """
-      CREATE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql AS $heartwood$ BEGIN \
+    return """
+      CREATE FUNCTION \(qualified(rowFunction(table)))() RETURNS trigger LANGUAGE plpgsql AS $heartwood$ BEGIN \
       NEW.version := greatest(NEW.version, OLD.version + 1); \(dates.joined(separator: " ")) \
       RETURN NEW; END $heartwood$
-      """,
       """
-      CREATE TRIGGER heartwood_row BEFORE UPDATE ON \(qualified(table.name)) FOR EACH ROW \(Self.condition) \
-      EXECUTE FUNCTION \(name)()
-      """,
-    ]
+  }
+
+  private func rowTrigger(_ table: RecordTable) -> Trigger {
+    let name = "heartwood_row"
+    let statement = """
+      CREATE TRIGGER \(name) BEFORE UPDATE ON \(qualified(table.name)) FOR EACH ROW \(Self.condition) \
+      EXECUTE FUNCTION \(qualified(rowFunction(table)))()
+      """
+    return (table.name, name, statement)
   }
 }
 

@@ -13,7 +13,7 @@ struct PostgreSQLSchema: Sendable {
   static let markTable = "heartwood_mark"
   /// A table of the records that the last saves have changed.
   static let logTable = "heartwood_log"
-  fileprivate static let ownTables = [logTable, markTable, storeTable]
+  static let ownTables = [logTable, markTable, storeTable]
 
   /// The name of the PostgreSQL schema.
   private(set) var name: String

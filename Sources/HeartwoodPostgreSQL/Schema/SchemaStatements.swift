@@ -58,17 +58,9 @@ extension PostgreSQLSchema {
     for reference in table.references {
       let column = PostgreSQLName.quoted(reference.column)
       statements.append("CREATE INDEX ON \(name) (\(column))")
-      statements.append(
-        "ALTER TABLE \(name) ADD FOREIGN KEY (\(column)) REFERENCES \(qualified(reference.table)) ON DELETE SET NULL"
-      )
+      statements.append(foreignKey(reference, of: table))
     }
-    for unique in table.uniqueColumns {
-      let columns = unique.columns.map(PostgreSQLName.quoted).joined(separator: ", ")
-      let entities = unique.entities.map { names in
-        " WHERE entity IN (\(names.map(PostgreSQLName.literal).joined(separator: ", ")))"
-      }
-      statements.append("CREATE UNIQUE INDEX ON \(name) (\(columns))\(entities ?? "")")
-    }
+    for unique in table.uniqueColumns { statements.append(uniqueIndex(unique, of: table)) }
     for index in table.indexes {
       let columns = index.map { column, isAscending in
         PostgreSQLName.quoted(column) + (isAscending ? " NULLS FIRST" : " DESC NULLS LAST")
@@ -80,13 +72,51 @@ extension PostgreSQLSchema {
 
   private func constraints(_ join: JoinTable) -> [String] {
     let name = qualified(join.name)
-    var statements = join.columns.map { column in
-      "ALTER TABLE \(name) ADD FOREIGN KEY (\(PostgreSQLName.quoted(column.name))) "
-        + "REFERENCES \(qualified(column.table)) ON DELETE CASCADE"
-    }
+    var statements = join.columns.map { foreignKey((column: $0.name, table: $0.table), of: join) }
     if let other = join.columns.last {
       statements.append("CREATE INDEX ON \(name) (\(PostgreSQLName.quoted(other.name)))")
     }
     return statements
   }
+
+  /// Returns the statement that makes a column refer to rows of a table, and clears it if the row is deleted.
+  func foreignKey(_ reference: (column: String, table: String), of table: RecordTable) -> String {
+    foreignKey(reference, of: table.name) + " ON DELETE SET NULL"
+  }
+
+  /// Returns the statement that makes a column of pairs refer to rows of a table, and deletes the pair with the row.
+  func foreignKey(_ reference: (column: String, table: String), of join: JoinTable) -> String {
+    foreignKey(reference, of: join.name) + " ON DELETE CASCADE"
+  }
+
+  private func foreignKey(_ reference: (column: String, table: String), of table: String) -> String {
+    "ALTER TABLE \(qualified(table)) ADD FOREIGN KEY (\(PostgreSQLName.quoted(reference.column))) "
+      + "REFERENCES \(qualified(reference.table))"
+  }
+
+  /// Returns the statement that creates the index of a uniqueness constraint.
+  func uniqueIndex(_ unique: (columns: [String], entities: [String]?), of table: RecordTable) -> String {
+    let columns = unique.columns.map(PostgreSQLName.quoted).joined(separator: ", ")
+    let entities = unique.entities.map { names in
+      " WHERE entity IN (\(names.map(PostgreSQLName.literal).joined(separator: ", ")))"
+    }
+    return "CREATE UNIQUE INDEX ON \(qualified(table.name)) (\(columns))\(entities ?? "")"
+  }
+
+  /// The columns of the store's own tables, by table.
+  static let ownColumns: [String: [(name: String, definition: String)]] = {
+    let (uuid, bigint, boolean) = (PostgreSQLType.uuid.rawValue, PostgreSQLType.bigint.rawValue, "boolean")
+    let (text, bytea) = (PostgreSQLType.text.rawValue, PostgreSQLType.bytea.rawValue)
+    return [
+      storeTable: [
+        ("id", "smallint"), ("identifier", uuid), ("format", "integer"), ("metadata", bytea), ("model", bytea),
+        ("owns_schema", boolean),
+      ],
+      markTable: [("slot", bigint), ("saves", bigint), ("stamp", bigint), ("saved_at", "timestamptz")],
+      logTable: [("slot", bigint), ("save", bigint), ("place", "integer"), ("record_table", text)],
+      historyTable: [("id", "smallint"), ("purged", bigint)],
+      transactionTable: [("number", bigint), ("saved_at", "timestamptz"), ("saved_at_exact", "double precision")],
+      changeTable: [("transaction_number", bigint), ("place", "integer"), ("kind", text), ("entity", text)],
+    ]
+  }()
 }

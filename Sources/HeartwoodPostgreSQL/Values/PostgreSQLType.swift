@@ -1,7 +1,7 @@
 import HeartwoodFoundation
 
 /// A type of columns and parameters.
-enum PostgreSQLType: String, Sendable, Hashable {
+enum PostgreSQLType: String, Sendable, Hashable, CaseIterable {
   case smallint, integer, bigint, boolean, real, numeric, text, timestamptz, uuid, bytea
   case double = "double precision"
 
@@ -41,6 +41,9 @@ enum PostgreSQLType: String, Sendable, Hashable {
 
   /// The type in the definition of a column. Texts are ordered by their bytes, which is the order of Unicode scalars.
   var definition: String { self == .text ? "text COLLATE \"C\"" : rawValue }
+
+  /// The name of the type in the server's catalog.
+  var catalogName: String { self == .timestamptz ? "timestamp with time zone" : rawValue }
 }
 
 // MARK: PostgreSQLParameter

@@ -10,7 +10,8 @@ struct VerifyCommand: ParsableCommand {
     discussion: """
       Findings are printed to standard error, or with --json to standard output, up to \(findingLimit) findings and the \
       number of all, and the status is 1. Values that cannot be read, such as text in a column of dates, are listed one by \
-      one. If a record cannot be read, the other records are not compared with the model.
+      one. If a record cannot be read, the other records are not compared with the model. The tables, keys and triggers of \
+      a PostgreSQL store are compared with the model, too.
 
       EXAMPLE
         heartwood verify todo.heartwood

@@ -82,6 +82,28 @@ import Testing
     try removeFolder()
   }
 
+  @Test func damageIsReported() throws {
+    let bench = try StoreBench()
+    let context = try bench.context()
+    let list = try bench.insert("List", ["name": "Home"], in: context)
+    try bench.insert("Item", ["title": "Tea", "list": list], in: context)
+    try context.save()
+    let url = bench.server.url(schema: bench.schema)
+    #expect(try heartwood("verify", url).status == 0)
+    let other = try bench.otherClient()
+    try other.execute("ALTER TABLE item DROP CONSTRAINT item_list_id_fkey; DELETE FROM list")
+    let outcome = try heartwood("verify", url)
+    #expect(outcome.status == 1)
+    for text in ["has no foreign key to the table list", "ADD FOREIGN KEY", "list leads to List", "which is not there"]
+    {
+      #expect(outcome.errors.contains(text), "\(text): \(outcome.errors)")
+    }
+    try other.execute("ALTER TABLE item DROP COLUMN title")
+    let broken = try heartwood("verify", url)
+    #expect(broken.status == 1 && broken.errors.contains("The table item has no column title"), "\(broken.errors)")
+    try removeFolder()
+  }
+
   @Test func aDatabaseIsEditedAndMigrated() throws {
     #expect(try heartwood("convert", "todo.csv", url).status == 0)
     let refused = try heartwood("edit", url, "--where", "done == NO", "--set", "done=true")

@@ -75,6 +75,13 @@ struct StoreBench {
     return try context.fetch(request).compactMap { try $0.value(forKey: "title") as? String }
   }
 
+  /// Calls `body` with the engine of the store, opened once more.
+  func withEngine<Result>(_ body: (any StoreEngine) throws -> Result) throws -> Result {
+    let context = try context()
+    let store = try #require(context.persistentStoreCoordinator.persistentStores.first)
+    return try withExtendedLifetime(context) { try body(store.engine) }
+  }
+
   /// A connection of another client, whose tables are those of the store.
   func otherClient() throws -> PostgreSQLConnection {
     let connection = try PostgreSQLConnection(

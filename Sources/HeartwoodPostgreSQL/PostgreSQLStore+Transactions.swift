@@ -325,7 +325,7 @@ extension PostgreSQLStore {
     for look in 0..<Self.lookCount {
       if look > 0 { Waiting.sleep(microseconds: Self.lookInterval) }
       dropConnection()
-      guard let outcome = outcome(ofTransaction: number) else { continue }
+      guard let outcome = outcome(of: commit, number) else { continue }
       if outcome { return }
       throw error
     }
@@ -340,16 +340,20 @@ extension PostgreSQLStore {
   }
 
   /// Returns whether a transaction was committed; nil if it is in progress, or if the server cannot be asked.
-  private func outcome(ofTransaction number: Int64) -> Bool? {
+  ///
+  /// After a crash, the server may give the number to another transaction, so the mark of the save must be there, too.
+  private func outcome(of commit: Commit, _ number: Int64) -> Bool? {
     do {
       let connection = try openConnection()
-      let status = try connection.runOnce(
-        "SELECT pg_xact_status($1::text::xid8)",
-        [.text("\(number)")]
-      )
-      .first { row in try row.text(0) }
-      switch status ?? nil {
-      case "committed"?: return true
+      let query = """
+        SELECT pg_xact_status($1::text::xid8), EXISTS (SELECT 1 FROM \(markTable) WHERE slot = $2 AND stamp = $3)
+        """
+      let found = try connection.runOnce(query, [.text("\(number)"), .bigint(slot), .bigint(commit.stamp)]).first {
+        row in
+        (status: try row.text(0), hasMark: try row.boolean(1) ?? false)
+      }
+      switch found?.status {
+      case "committed"?: return found?.hasMark ?? false
       case "aborted"?: return false
       default: return nil
       }

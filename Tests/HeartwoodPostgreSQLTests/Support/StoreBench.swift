@@ -13,8 +13,8 @@ struct StoreBench {
   let model: ManagedObjectModel
   let server: TestServer
 
-  init(_ model: ManagedObjectModel? = nil) throws {
-    server = try TestServer.shared.get()
+  init(_ model: ManagedObjectModel? = nil, on server: TestServer? = nil) throws {
+    self.server = try server ?? TestServer.shared.get()
     self.model = try model ?? Self.lists()
   }
 

@@ -22,7 +22,7 @@ final class TestServer: Sendable {
     "PostgreSQL's server is not installed (Debian and Ubuntu: apt-get install postgresql; macOS: brew install postgresql)."
 
   private let folder: String
-  /// The shell, which runs as long as this is open.
+  /// The commands of the shell, which runs as long as this is open.
   private let input: FileHandle
 
   /// The folder of `initdb` and `postgres`.
@@ -47,7 +47,7 @@ final class TestServer: Sendable {
   private static let prefix: [String] =
     geteuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
 
-  private init() throws {
+  init() throws {
     let binaries = try #require(Self.binaries)
     // A socket's path has 107 bytes at most.
     folder = "/tmp/hwpg-\(UUID().uuidString.prefix(8))"
@@ -67,12 +67,15 @@ final class TestServer: Sendable {
         "-c", "fsync=off",
         "-c", "max_connections=200", "-c", "log_destination=stderr",
       ]
+    // Each line is a command: a signal ends the server, and START starts it again. A file says that it has ended.
     let script = """
       cd /
+      start() { \(Self.command(server)) >> \(folder)/log 2>&1 < /dev/null & server=$!; }
       \(Self.command(initialization)) > \(folder)/log 2>&1 || exit 1
-      \(Self.command(server)) >> \(folder)/log 2>&1 < /dev/null &
-      server=$!
-      read line
+      start
+      while read line; do
+        if [ $line = START ]; then start; else kill -$line $server; wait $server; touch \(folder)/ended; fi
+      done
       kill -INT $server
       wait $server
       rm -rf \(folder)
@@ -87,14 +90,28 @@ final class TestServer: Sendable {
     try waitUntilReady(shell)
   }
 
+  /// Ends the server: in an orderly way, or as a crash does.
+  func stop(crashing: Bool = false) throws {
+    let ended = "\(folder)/ended"
+    try input.write(contentsOf: Data((crashing ? "QUIT\n" : "INT\n").utf8))
+    for _ in 0..<600 where !FileManager.default.fileExists(atPath: ended) { usleep(50_000) }
+    try FileManager.default.removeItem(atPath: ended)
+  }
+
+  /// Starts the server again, with the same data.
+  func start() throws {
+    try input.write(contentsOf: Data("START\n".utf8))
+    try waitUntilReady()
+  }
+
   private static func command(_ words: [String]) -> String {
     words.map { "'\($0)'" }.joined(separator: " ")
   }
 
-  private func waitUntilReady(_ shell: Process) throws {
+  private func waitUntilReady(_ shell: Process? = nil) throws {
     let location = try location(schema: "none")
     for _ in 0..<600 {
-      guard shell.isRunning else { break }
+      guard shell?.isRunning != false else { break }
       if FileManager.default.fileExists(atPath: "\(folder)/.s.PGSQL.5432") {
         // try?: a server that is starting refuses connections.
         if (try? PostgreSQLConnection(location, options: StoreOptions())) != nil { return }

@@ -26,12 +26,15 @@ public struct PostgreSQLFormat: IncrementalStoreFormat {
   /// Creates the format, to be registered.
   public init() {}
 
-  /// Makes a store for a URL, without connecting to the server.
+  /// Makes a store for a URL. It connects to the server only if the model names columns of keys, to find out whether
+  /// the tables are those of another program.
   public func makeStore(_ setup: StoreSetup) throws -> any IncrementalStore {
-    try PostgreSQLStore(
+    let location = try Self.location(of: setup)
+    if let store = try ForeignStore.find(setup, at: location) { return store }
+    return try PostgreSQLStore(
       model: setup.model,
       entities: setup.entities,
-      location: try Self.location(of: setup),
+      location: location,
       options: setup.options
     )
   }
@@ -87,8 +90,12 @@ public struct PostgreSQLFormat: IncrementalStoreFormat {
   }
 
   /// Refuses records if one refers to another that does not refer back: in the tables, either both would refer to each
-  /// other, or neither.
+  /// other, or neither. Refuses all records for a schema with the tables of another program.
   public func check(_ contents: StoreContents, for setup: StoreSetup) throws {
+    if case .url(let url) = setup.place {
+      let location = try PostgreSQLLocation(url: url)
+      if let store = try ForeignStore.find(setup, at: location) { throw store.refusal }
+    }
     let schema = try PostgreSQLSchema(
       name: PostgreSQLLocation.defaultSchema,
       model: setup.model,

@@ -125,7 +125,7 @@ extension Error {
   }
 
   /// Whether a connection was lost, also if that is the cause of another error.
-  fileprivate var tellsOfLostConnection: Bool {
+  var tellsOfLostConnection: Bool {
     serverError?.isOfConnection ?? false
   }
 }

@@ -54,7 +54,7 @@ extension PostgreSQLStore {
   func connect() throws -> StoreMetadata? {
     do {
       return try withConnection { connection in
-        try checkServer(connection)
+        try Self.checkServer(connection, location)
         guard try Self.hasStore(schema.name, connection) else { return nil }
         let metadata = try readMetadata(connection)
         if !options[.isReadOnly] { try foldSlots(connection) }
@@ -169,8 +169,8 @@ extension PostgreSQLStore {
   /// The oldest version of PostgreSQL that has all required features: 13.
   private static let leastServerVersion = 130_000
 
-  private func checkServer(_ connection: PostgreSQLConnection) throws {
-    guard connection.serverVersion >= Self.leastServerVersion else {
+  static func checkServer(_ connection: PostgreSQLConnection, _ location: PostgreSQLLocation) throws {
+    guard connection.serverVersion >= leastServerVersion else {
       throw PersistenceError(
         .fileFormatUnsupported,
         "The server is PostgreSQL \(connection.serverVersion / 10_000); a store needs version 13 or a later one.",

@@ -30,7 +30,7 @@ struct FetchTranslator {
     let placement: EntityPlacement
 
     func column(_ name: String) -> String { "\(alias).\(PostgreSQLName.quoted(name))" }
-    var key: String { "\(alias).id" }
+    var key: String { "\(alias).\(placement.keyColumn)" }
   }
 
   fileprivate init(_ schema: PostgreSQLSchema, _ storeIdentifier: UUID?) {
@@ -61,7 +61,7 @@ extension FetchTranslator {
   {
     translated(fetch, in: schema, of: store) { translator, row, condition throws(Untranslatable) in
       let order = try translator.order(fetch.sortDescriptors, row)
-      var text = "SELECT r.id FROM \(translator.source(row)) WHERE \(condition) ORDER BY \(order)"
+      var text = "SELECT \(row.key) FROM \(translator.source(row)) WHERE \(condition) ORDER BY \(order)"
       if let limit = fetch.limit {
         text += " LIMIT \(translator.parameter(.bigint(Int64(clamping: limit))))"
       }
@@ -127,7 +127,7 @@ extension FetchTranslator {
   }
 
   func source(_ row: Row) -> String {
-    "\(schema.qualified(row.placement.table)) AS \(row.alias)\(joinTexts.joined())"
+    "\(schema.source(row.placement.table)) AS \(row.alias)\(joinTexts.joined())"
   }
 
   /// Whether other tables are joined to the rows.
@@ -152,7 +152,7 @@ extension FetchTranslator {
       }
       terms += columns.map { $0 + (descriptor.isAscending ? " NULLS FIRST" : " DESC NULLS LAST") }
     }
-    return (terms + [row.key]).joined(separator: ", ")
+    return (terms + [row.key + row.placement.key.collation]).joined(separator: ", ")
   }
 }
 
@@ -163,7 +163,7 @@ extension FetchTranslator {
   private enum Value {
     case attribute(column: String, exactColumn: String?, type: AttributeType)
     /// The key of a record that belongs to one of several entities.
-    case record(key: String, entities: [String: EntityDescription])
+    case record(key: String, RecordKey, entities: [String: EntityDescription])
   }
 
   /// Returns the value that a key path refers to. The path may cross to-one relationships.
@@ -182,7 +182,8 @@ extension FetchTranslator {
         type: place.type
       )
     case .toOne(let place):
-      return .record(key: row.column(place.column), entities: place.destination.entities)
+      let destination = place.destination
+      return .record(key: row.column(place.column), destination.key, entities: destination.entities)
     case .toMany, .join, nil: throw Untranslatable()
     }
   }
@@ -204,7 +205,7 @@ extension FetchTranslator {
       else { throw Untranslatable() }
       let next = Row(alias: "t\(joins.count)", placement: destination)
       joinTexts.append(
-        " LEFT JOIN \(schema.qualified(destination.table)) AS \(next.alias) ON \(next.key) = \(row.column(place.column))"
+        " LEFT JOIN \(schema.source(destination.table)) AS \(next.alias) ON \(next.key) = \(row.column(place.column))"
       )
       joins[path] = next
       row = next
@@ -218,7 +219,7 @@ extension FetchTranslator {
     switch expression {
     case .selfObject:
       let entity = row.placement.entity
-      return .record(key: row.key, entities: [entity.name: entity])
+      return .record(key: row.key, row.placement.key, entities: [entity.name: entity])
     case .keyPath(of: .selfObject, let keys):
       var names: [String] = []
       for key in keys {
@@ -284,7 +285,7 @@ extension FetchTranslator {
     switch try value(comparison.left, row) {
     case .attribute(let column, let exact?, _): return try dates(column, exact, comparison)
     case .attribute(let column, nil, let type): return try scalars(column, type, comparison)
-    case .record(let key, let entities): return try records(key, entities, comparison)
+    case .record(let key, let kind, let entities): return try records(key, kind, entities, comparison)
     }
   }
 
@@ -440,6 +441,7 @@ extension FetchTranslator {
 
   private mutating func records(
     _ key: String,
+    _ kind: RecordKey,
     _ entities: [String: EntityDescription],
     _ comparison: FetchComparison
   ) throws(Untranslatable) -> String {
@@ -447,10 +449,10 @@ extension FetchTranslator {
     case .equalTo, .notEqualTo:
       let isEqual = comparison.comparator == .equalTo
       if try comparison.right.isNullConstant { return "\(key) IS \(isEqual ? "" : "NOT ")NULL" }
-      guard let uuid = try self.key(comparison.right, entities) else {
+      guard let bytes = try self.key(comparison.right, kind, entities) else {
         return isEqual ? "false" : "true"
       }
-      let place = parameter(.uuid(uuid))
+      let place = parameter(PostgreSQLParameter(kind.type, bytes))
       return isEqual ? "\(key) = \(place)" : "\(key) IS DISTINCT FROM \(place)"
     case .in:
       guard case .aggregate(let elements) = comparison.right,
@@ -458,16 +460,16 @@ extension FetchTranslator {
       else {
         throw Untranslatable()
       }
-      var keys: [UUID] = []
+      var keys = PostgreSQLParameter.ArrayBuilder(kind.type, capacity: elements.count)
       var hasNull = false
       for element in elements {
         if try element.isNullConstant {
           hasNull = true
-        } else if let uuid = try self.key(element, entities) {
-          keys.append(uuid)
+        } else if let bytes = try self.key(element, kind, entities) {
+          keys.append { $0.appendField(bytes) }
         }
       }
-      let text = "\(key) = ANY(\(parameter(.uuids(keys))))"
+      let text = "\(key) = ANY(\(parameter(keys.parameter)))"
       return hasNull ? "\(text) OR \(key) IS NULL" : text
     default: throw Untranslatable()
     }
@@ -476,8 +478,9 @@ extension FetchTranslator {
   /// Returns the key of a record; nil for a record of another store, which equals no record of this one.
   private func key(
     _ expression: FetchExpression,
+    _ kind: RecordKey,
     _ entities: [String: EntityDescription]
-  ) throws(Untranslatable) -> UUID? {
+  ) throws(Untranslatable) -> [UInt8]? {
     let (store, name, reference): (UUID?, String, ReferenceID)
     switch expression {
     case .object(let uri):
@@ -488,7 +491,7 @@ extension FetchTranslator {
     }
     guard let store, let storeIdentifier else { throw Untranslatable() }
     if store != storeIdentifier { return nil }
-    guard case .uuid(let key) = reference, entities[name] != nil else { throw Untranslatable() }
-    return key
+    guard let bytes = kind.bytes(reference), entities[name] != nil else { throw Untranslatable() }
+    return bytes
   }
 }

@@ -9,6 +9,9 @@ struct EntityPlacement: Sendable {
   let isAlone: Bool
   /// Indexed by ordinal; nil for transient properties, which no store keeps.
   var properties: [PropertyPlacement?]
+  /// The column with the key of a record.
+  var keyColumn = "id"
+  var key = RecordKey.uuid
 }
 
 /// Describes where a property is stored.
@@ -59,6 +62,7 @@ struct Destination: Sendable {
   let table: String
   /// The entities that can have records, by the name that is stored in the rows.
   let entities: [String: EntityDescription]
+  var key = RecordKey.uuid
 
   /// The only possible entity; nil if the rows record the entity.
   var onlyEntity: EntityDescription? { entities.count == 1 ? entities.values.first : nil }

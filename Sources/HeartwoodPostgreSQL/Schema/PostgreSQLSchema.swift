@@ -21,6 +21,8 @@ struct PostgreSQLSchema: Sendable {
   let tables: [RecordTable]
   let joins: [JoinTable]
   private let placements: [EntityPlacement?]
+  /// The subqueries that stand for tables of another program.
+  private var sources: [String: String] = [:]
 
   /// - Throws: ``PersistenceError/Code/capabilityMissing`` if the destination of a relationship is an entity that the
   ///   store does not keep.
@@ -34,6 +36,15 @@ struct PostgreSQLSchema: Sendable {
     tables = builder.tables
     joins = builder.joins
     placements = builder.placements
+  }
+
+  /// Describes tables of another program, which are only read.
+  ///
+  /// - Parameter sources: the subquery for the table of each placement.
+  init(name: String, model: ManagedObjectModel, placements: [EntityPlacement?], sources: [String: String]) {
+    (self.name, self.model) = (name, model)
+    (tables, joins) = ([], [])
+    (self.placements, self.sources) = (placements, sources)
   }
 
   func keeps(_ entity: EntityDescription) -> Bool {
@@ -62,6 +73,9 @@ struct PostgreSQLSchema: Sendable {
     schema.name = name
     return schema
   }
+
+  /// Returns what a query reads the rows of a table from.
+  func source(_ table: String) -> String { sources[table] ?? qualified(table) }
 
   /// Returns the quoted name of a table with its schema.
   func qualified(_ table: String) -> String {

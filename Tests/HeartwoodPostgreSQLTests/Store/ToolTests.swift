@@ -33,7 +33,9 @@ import Testing
     return root.appending(path: "Examples/ToDo/\(name)")
   }
 
-  private func heartwood(_ arguments: String...) throws -> Outcome {
+  private func heartwood(_ arguments: String...) throws -> Outcome { try heartwood(arguments) }
+
+  private func heartwood(_ arguments: [String]) throws -> Outcome {
     let files = ["out", "err"].map { folder.appending(path: "\(UUID().uuidString).\($0)") }
     for file in files { try Data().write(to: file) }
     let process = Process()
@@ -145,6 +147,78 @@ import Testing
     let purged = try heartwood("history", url, "--purge-before", "2200-01-01")
     #expect(purged.status == 0 && purged.output.contains("2"), "\(purged.output)\(purged.errors)")
     #expect(try bench.otherClient().execute("SELECT 1 FROM heartwood_change").rowCount == 0)
+    try removeFolder()
+  }
+
+  /// The model of the article.
+  private static let shopModel = """
+    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+    <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+      <entity name="Customer">
+        <attribute name="name" attributeType="String" optional="YES"/>
+        <relationship name="orders" optional="YES" toMany="YES" destinationEntity="Order" inverseName="customer" inverseEntity="Order"/>
+        <userInfo>
+          <entry key="postgresName" value="customers"/>
+          <entry key="postgresKey" value="customer_no"/>
+        </userInfo>
+      </entity>
+      <entity name="Order">
+        <attribute name="total" attributeType="Decimal" optional="YES">
+          <userInfo>
+            <entry key="postgresName" value="sum_total"/>
+          </userInfo>
+        </attribute>
+        <relationship name="customer" optional="YES" maxCount="1" destinationEntity="Customer" inverseName="orders" inverseEntity="Customer">
+          <userInfo>
+            <entry key="postgresName" value="customer_no"/>
+          </userInfo>
+        </relationship>
+        <userInfo>
+          <entry key="postgresName" value="orders"/>
+        </userInfo>
+      </entity>
+    </model>
+    """
+
+  @Test func tablesOfAnotherProgramAreLookedInto() throws {
+    let bench = try StoreBench()
+    try bench.otherClient().execute(
+      """
+      CREATE SCHEMA \(bench.schema); CREATE TABLE customers (customer_no int PRIMARY KEY, name varchar(40));
+      CREATE TABLE orders (id bigint PRIMARY KEY, sum_total numeric(10, 2), customer_no int REFERENCES customers);
+      INSERT INTO customers VALUES (1, 'Ann'), (2, 'Ben');
+      INSERT INTO orders VALUES (10, 1.5, 1), (11, 20, 1), (12, NULL, NULL)
+      """
+    )
+    let model = folder.appending(path: "Shop.xcdatamodel")
+    try FileManager.default.createDirectory(at: model, withIntermediateDirectories: false)
+    try Data(Self.shopModel.utf8).write(to: model.appending(path: "contents"))
+    let url = bench.server.url(schema: bench.schema)
+    let arguments = ["--model", "Shop.xcdatamodel"]
+    for command in ["info", "dump", "verify"] {
+      let outcome = try heartwood([command, url] + arguments)
+      #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+    }
+    let found = try heartwood(
+      ["fetch", url, "Order", "--where", "customer.name == 'Ann' AND total > 10", "--explain"] + arguments
+    )
+    #expect(found.status == 0 && found.output.contains("SELECT"), "\(found.output)\(found.errors)")
+    let rows = try heartwood(["fetch", url, "Order", "--where", "customer.name == 'Ann' AND total > 10"] + arguments)
+    #expect(rows.output.contains("20"), "\(rows.output)\(rows.errors)")
+    let converted = try heartwood(["convert", url, "shop.csv", "--verify"] + arguments)
+    #expect(converted.status == 0 && converted.output.contains("verified"), "\(converted.output)\(converted.errors)")
+    let store = bench.server.url(schema: TestServer.newSchema())
+    let copied = try heartwood(["convert", url, store, "--verify"] + arguments)
+    #expect(copied.status == 0, "\(copied.output)\(copied.errors)")
+    #expect(try heartwood("verify", store).status == 0)
+    let edited = try heartwood(
+      ["edit", url, "--entity", "Order", "--where", "total > 10", "--set", "total=1", "--no-backup"] + arguments
+    )
+    #expect(edited.status == 1 && edited.errors.contains("another program"), "\(edited.errors)")
+    let written = try heartwood(["convert", "shop.csv", url, "--force"] + arguments)
+    #expect(written.status == 1 && written.errors.contains("another program"), "\(written.output)\(written.errors)")
+    let without = try heartwood("info", url)
+    #expect(without.status == 1 && without.errors.contains("There is no store"), "\(without.errors)")
     try removeFolder()
   }
 

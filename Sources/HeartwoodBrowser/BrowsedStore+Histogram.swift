@@ -179,16 +179,11 @@ struct TimeIntervals {
   enum Unit: String, Decodable, Sendable, CaseIterable {
     case hour, day, month, year, decade, century
 
-    fileprivate var component: Calendar.Component {
-      switch self {
-      case .hour: .hour
-      case .day: .day
-      case .month: .month
-      case .year, .decade, .century: .year
-      }
-    }
+    /// The number of months in the unit; 0 for those that are parts of a month.
+    fileprivate var months: Int { self == .hour || self == .day ? 0 : self == .month ? 1 : 12 * count }
 
-    fileprivate var count: Int { self == .decade ? 10 : self == .century ? 100 : 1 }
+    /// The number of years in a unit that has years.
+    private var count: Int { self == .decade ? 10 : self == .century ? 100 : 1 }
 
     /// The length in seconds, at least.
     fileprivate var length: Double {
@@ -238,31 +233,29 @@ struct TimeIntervals {
     starts = try Self.starts(from: first, to: last, unit)
   }
 
-  /// The calendar of ISO 8601, in which the texts of dates are, also before 1582.
-  private static let calendar: Calendar = {
-    var calendar = Calendar(identifier: .iso8601)
-    calendar.timeZone = .gmt
-    return calendar
-  }()
-
   private static func starts(from first: Date, to last: Date, _ unit: Unit) throws -> [Date] {
-    if unit.component == .year {
-      let (year, lastYear) = (calendar.component(.year, from: first), calendar.component(.year, from: last))
-      let starts = stride(from: year - year % unit.count, through: lastYear, by: unit.count)
-      // There is no year 0.
-      return starts.compactMap { calendar.date(from: DateComponents(year: max(1, $0), month: 1, day: 1)) }
+    let (first, last) = (first.timeIntervalSinceReferenceDate, last.timeIntervalSinceReferenceDate)
+    guard unit.months > 0 else {
+      // Each day in UTC has as many hours, and one began at the reference date.
+      let start = (first / unit.length).rounded(.down) * unit.length
+      return stride(from: start, through: last, by: unit.length).map(Date.init(timeIntervalSinceReferenceDate:))
     }
-    var parts = calendar.dateComponents([.year, .month, .day, .hour], from: first)
-    if unit != .hour { parts.hour = 0 }
-    if unit == .month { parts.day = 1 }
-    guard let start = calendar.date(from: parts) else {
-      throw BrowserError.malformed("\(first) has no place in a chart.")
+    // The text of a date has its year and month, also before 1582.
+    let parts = DateText.iso8601(first)?.split(separator: "-").prefix(2).compactMap { Int($0) } ?? []
+    guard parts.count == 2 else {
+      throw BrowserError.malformed("A date \(first) seconds after 2001-01-01 has no place in a chart.")
     }
-    var starts = [start]
-    while let next = calendar.date(byAdding: unit.component, value: starts.count, to: start), next <= last {
-      starts.append(next)
-    }
-    return starts
+    let month = parts[0] * 12 + parts[1] - 1
+    return stride(from: month - month % unit.months, to: 10_000 * 12, by: unit.months).lazy
+      .compactMap(beginning).prefix { $0 <= last }.map(Date.init(timeIntervalSinceReferenceDate:))
+  }
+
+  /// Returns the first second of a month, counted from the year 0. There is no such year, so its months stand for the
+  /// first one of the year 1.
+  private static func beginning(ofMonth month: Int) -> Double? {
+    let (year, month) = month < 12 ? (1, 1) : (month / 12, month % 12 + 1)
+    let digits = { (number: Int, count: Int) in String(String(number + 100_000).suffix(count)) }
+    return DateText.seconds("\(digits(year, 4))-\(digits(month, 2))-01")
   }
 
   /// The interval's part of the date, in UTC: `2026-11` for a month.

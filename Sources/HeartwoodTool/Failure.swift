@@ -34,8 +34,10 @@ struct Failure {
   /// The message for wrong arguments. The parser quotes arguments unescaped and does not expose them, so arguments that
   /// contain line breaks are replaced in its text.
   private var usageMessage: String {
-    CommandLine.arguments.dropFirst().filter { $0.contains("\n") && $0.contains { !$0.isWhitespace } }
-      .reduce(advised(HeartwoodCommand.fullMessage(for: error))) { $0.replacing($1, with: DisplayText.safe($1)) }
+    advised(
+      CommandLine.arguments.dropFirst().filter { $0.contains("\n") && $0.contains { !$0.isWhitespace } }
+        .reduce(HeartwoodCommand.fullMessage(for: error)) { $0.replacing($1, with: DisplayText.safe($1)) }
+    )
   }
 
   /// Adds what to do if there is an argument too many. The parser does not expose that error either.

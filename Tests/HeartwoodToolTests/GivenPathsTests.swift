@@ -29,7 +29,7 @@ import Testing
 
   @Test(arguments: [
     ("info junk.heartwood", "junk.heartwood: "), ("info junk.sqlite", "junk.sqlite: "),
-    ("info ./junk.sqlite", "./junk.sqlite: "), ("fetch junk.csv ToDo", "junk.csv:1:1: "),
+    ("info ./junk.sqlite", "./junk.sqlite: "), ("fetch junk.csv ToDo", "junk.csv:1: "),
     ("migrate junk.csv --to-model ToDo.xcdatamodeld", "junk.csv:1:1: "),
     ("info todo.csv --model empty", "empty: "), ("info todo.csv --model=./empty", "./empty: "),
     ("generate ToDo.xcdatamodeld --output-file empty/../todo.csv", "empty/../todo.csv: "),

@@ -24,7 +24,7 @@ import Testing
 
   @Test func aStoreIsCompacted() throws {
     #expect(try heartwood("convert", "todo.csv", "todo.sqlite").status == 0)
-    let large = String(repeating: "x", count: 200_000)
+    let large = String(repeating: "x", count: 100_000)
     #expect(try heartwood("edit", "todo.sqlite", "--where", "done == NO", "--set", "memo=\(large)").status == 0)
     #expect(try heartwood("edit", "todo.sqlite", "--where", "done == NO", "--set", "memo=short").status == 0)
     let before = try folder.data("todo.sqlite").count

@@ -23,7 +23,7 @@ import Testing
 
   @Test(
     arguments: [
-      (.replaceFile, "--force"), (.giveStoreType(extensions: ["csv"]), "--type"), (.giveModel, "--model"),
+      (.replaceFile, "--force"), (.giveStoreType(extensions: ["csv"]), "--from"), (.giveModel, "--model"),
       (.giveOlderModels, "--from-model"), (.giveOlderModelsOrCopyStore, "--from-model"),
       (.migrateStore, "heartwood migrate"), (.migrateToOtherFile, "--output"),
       (.resolveMigration, "--duplicates, --several, --unfit"), (.restartHistory, "--after"),

@@ -156,7 +156,8 @@ struct ForeignReader {
       for reference in references { hash.combine(reference) }
       hash.combine(nil)
     }
-    return hash.value
+    // Versions are numbers from 1 up to half of what their type holds.
+    return max(1, hash.value >> 1)
   }
 
   /// A hash that is the same for the same values in every process: FNV-1a over fields and their lengths.

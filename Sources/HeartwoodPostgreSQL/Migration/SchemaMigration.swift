@@ -34,6 +34,9 @@ struct SchemaMigration {
     guard oldLocation.parameters == location.parameters else {
       throw MigrationObstacle(.file, "the new store is in another database")
     }
+    if try ForeignStore.find(source, at: oldLocation) != nil {
+      throw MigrationObstacle(.file, "the tables are those of another program")
+    }
     // A store that is not kept is made under a temporary name.
     let name = isKept ? location.schema : "heartwood_\(PostgreSQLName.hash(UUID().uuidString))"
     let old = try PostgreSQLSchema(name: oldLocation.schema, model: source.model, entities: source.entities)

@@ -106,7 +106,7 @@ import Testing
       try $0.value(forKey: "title") as? String
     }
     #expect(ordered == ["Milk", "Tea"])
-    let tags = try #require(try tea.value(forKey: "tags") as? Set<ManagedObject>)
+    let tags = try #require(try tea.value(forKey: "tags") as? [ManagedObject])
     #expect(Set(tags.map(\.objectID.reference)) == [.string("new"), .string("it's \\ \"hot\"")])
     let profile = try #require(try list.value(forKey: "profile") as? ManagedObject)
     #expect(try profile.value(forKey: "list") as? ManagedObject == list)

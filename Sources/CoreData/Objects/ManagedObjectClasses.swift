@@ -35,14 +35,19 @@ public func NSStringFromClass(_ aClass: AnyClass) -> String {
 
 /// The classes that have been asked for their names, and that no search finds by them.
 private enum NamedClasses {
-  private static let classes = Mutex<[String: ObjectIdentifier]>([:])
+  // `@unchecked Sendable`: a class does not change.
+  private struct Noted: @unchecked Sendable {
+    let objectClass: AnyClass
+  }
+
+  private static let classes = Mutex<[String: Noted]>([:])
 
   static func note(_ aClass: AnyClass, _ name: String) {
-    classes.withLock { $0[name] = ObjectIdentifier(aClass) }
+    let noted = Noted(objectClass: aClass)
+    classes.withLock { $0[name] = noted }
   }
 
   static subscript(name: String) -> AnyClass? {
-    // The identifier of a class is its address, and classes stay where they are.
-    classes.withLock { $0[name] }.map { unsafeBitCast($0, to: AnyClass.self) }
+    classes.withLock { $0[name] }?.objectClass
   }
 }

@@ -14,6 +14,10 @@ final class PendingChanges {
   private(set) var lostIDs: Set<ManagedObjectID> = []
   /// The stores to which new objects were assigned.
   private var assignedStores: [ObjectIdentifier: PersistentStore] = [:]
+  /// How many calls of ``movingObjects(_:)`` are under way, one within the other.
+  private var moveDepth = 0
+  /// Objects whose records have come back meanwhile.
+  private var recovered: [ManagedObject] = []
 }
 
 extension PendingChanges {
@@ -156,9 +160,25 @@ extension PendingChanges {
   func movingObjects(_ body: () -> Void) {
     let (changed, gone) = (updated.objects, deleted.objects)
     (updated, deleted) = (ChangedObjects(), ChangedObjects())
+    moveDepth += 1
     body()
+    moveDepth -= 1
     for object in changed where object.isUpdated { updated.insert(object) }
     for object in gone where object.state.contains(.deleted) { deleted.insert(object) }
+    if moveDepth == 0 { settleRecovered() }
+  }
+
+  /// Takes from objects whose records have come back what was taken from them while they were lost. If objects are
+  /// being moved, this waits until all have their rows.
+  func settle(_ objects: [ManagedObject]) {
+    recovered += objects
+    if moveDepth == 0 { settleRecovered() }
+  }
+
+  private func settleRecovered() {
+    let objects = recovered
+    recovered = []
+    for object in objects where object.isPresent && !object.isFault { RelationshipUpkeep.dropRefusedLinks(of: object) }
   }
 
   /// Removes all changes after the objects have reverted them. The ids of new objects are lost: children may still

@@ -75,8 +75,10 @@ extension EntityBinding {
     }
   }
 
-  /// Restores the objects whose records the table has again.
+  /// Restores the objects whose records the table has again. What was unlinked from them while they were lost is
+  /// unlinked at their end too.
   func recoverLostObjects() {
+    var recovered: [ManagedObject] = []
     for (object, former) in lost.all {
       guard !object.state.isDisjoint(with: [.inaccessible, .unread]) else {
         lost.remove(object)
@@ -86,7 +88,9 @@ extension EntityBinding {
       lost.remove(object)
       object.recover(at: row, former)
       register(object)
+      recovered.append(object)
     }
+    context?.pending.settle(recovered)
   }
 
   private func presentRow(of object: ManagedObject) -> RowID? {

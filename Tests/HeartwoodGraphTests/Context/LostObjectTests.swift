@@ -79,6 +79,30 @@ import Testing
     #expect(ann.isDeleted)
   }
 
+  @Test func whatWasTakenFromALostObjectIsNotItsAnyMore() throws {
+    let bench = try ShelfBench(.inMemory)
+    let context = bench.stack.context()
+    try context.setQueryGeneration(from: .current)
+    let version = try #require(context.queryGenerationToken)
+    let other = bench.stack.context()
+    let second = try other.insert(Shelf.self)
+    try other.save()
+    try context.setQueryGeneration(from: .current)
+    let lost: Shelf = try bench.find(second.objectID, context)
+    let book = try context.book("book", on: lost)
+    try context.setQueryGeneration(from: version)
+    #expect(lost.isDeleted)
+    let shelf: Shelf = try bench.find(bench.shelf, context)
+    book.shelf = shelf
+    try context.setQueryGeneration(from: nil)
+    #expect(!lost.isDeleted)
+    #expect(lost.books.isEmpty)
+    #expect(shelf.books == [book])
+    try expectBothEndsAgree(context)
+    try context.save()
+    try expectBothEndsAgree(bench.stack.context())
+  }
+
   @Test func anUndoOfTheParentBringsAnObjectBack() throws {
     let parent = try TestStack().context()
     parent.undoManager = GraphUndoManager()

@@ -12,7 +12,7 @@ import HeartwoodStore
 /// | --- | --- | --- |
 /// | an end is set | ``didLink(_:_:to:)``, ``didUnlink(_:_:from:)`` | `ManagedObject.link`, `unlink` |
 /// | a deletion | ``didDelete(_:_:from:)`` | `ManagedObject.unlink`; delete rules choose the objects |
-/// | an object reads a newer version by itself | ``dropRefusedLinks(of:)`` | `ManagedObject.unlink` |
+/// | an object reads a newer version by itself, or its record comes back | ``dropRefusedLinks(of:)`` | `ManagedObject.unlink` |
 /// | a save, before it is written | ``conflict(in:)`` | ``DanglingReferences`` |
 /// | a merge policy has to decide, and may revert deletions | ``beginMerge()``, ``end(_:restoring:)`` | ``RelationshipMerge``, ``RelationshipMending``, ``DanglingReferences`` |
 /// | objects take newer versions | ``refreshing(_:_:)`` | ``RelationshipMerge`` |
@@ -184,7 +184,7 @@ extension RelationshipUpkeep {
 
 extension RelationshipUpkeep {
   /// Removes destinations that the context has deleted or related elsewhere from an object that has read a newer
-  /// version of its record: the other end already agrees.
+  /// version of its record, or whose record has come back: the other end already agrees.
   static func dropRefusedLinks(of object: ManagedObject) {
     // An object that refuses a link has changes.
     guard let context = object.managedObjectContext,

@@ -73,7 +73,7 @@ struct StoreExport {
   private func create(_ contents: StoreContents, at path: String) throws {
     let request = StoreManager.Request(type: type, path: path, options: StoreOptions())
     do {
-      let store = try coordinator.storeManager.write(contents, to: request)
+      let store = try coordinator.storeManager.write(contents, to: request, replacing: false)
       _ = store.engine.close(unlessSavedSince: nil)
     } catch var error as PersistenceError {
       error.context.path = nil

@@ -107,24 +107,3 @@ private struct RecordSelection {
     return kept.isEmpty ? group : group.withLinks(of: property, isToMany: true) { kept[$0] }
   }
 }
-
-// MARK: Writing
-
-extension StoreManager {
-  /// Writes contents that belong to no open store as a new store.
-  ///
-  /// - Throws: as a conversion does: what the type cannot hold is refused before anything is written.
-  package func write(_ contents: StoreContents, to request: Request) throws -> PersistentStore {
-    let setup = try setup(Request(type: .inMemory, path: nil, options: StoreOptions()))
-    let engine = AtomicStoreEngine(
-      store: try InMemoryStore(setup),
-      typeDescription: InMemoryStore.typeDescription,
-      setup: setup,
-      fileSystem: fileSystem,
-      contents: contents,
-      file: nil
-    )
-    let store = PersistentStore(engine: engine, setup: setup, typeDescription: InMemoryStore.typeDescription)
-    return try convert(store, to: request, replacing: false)
-  }
-}

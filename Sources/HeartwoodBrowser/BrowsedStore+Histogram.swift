@@ -189,11 +189,13 @@ struct TimeIntervals {
     fileprivate var length: Double {
       switch self {
       case .hour: 3600
-      case .day: 86_400
-      case .month: 28 * 86_400
-      case .year, .decade, .century: (Double(count) * 365.2425).rounded(.down) * 86_400
+      case .day: Self.dayLength
+      case .month: 28 * Self.dayLength
+      case .year, .decade, .century: (Double(count) * 365.2425).rounded(.down) * Self.dayLength
       }
     }
+
+    private static let dayLength = Double(DateText.secondsPerDay)
 
     /// The number of characters of a date that name an interval.
     fileprivate var labelLength: Int {
@@ -230,32 +232,27 @@ struct TimeIntervals {
       )
     }
     self.unit = unit
-    starts = try Self.starts(from: first, to: last, unit)
+    starts = Self.starts(from: first, to: last, unit)
   }
 
-  private static func starts(from first: Date, to last: Date, _ unit: Unit) throws -> [Date] {
+  private static func starts(from first: Date, to last: Date, _ unit: Unit) -> [Date] {
     let (first, last) = (first.timeIntervalSinceReferenceDate, last.timeIntervalSinceReferenceDate)
     guard unit.months > 0 else {
       // Each day in UTC has as many hours, and one began at the reference date.
       let start = (first / unit.length).rounded(.down) * unit.length
       return stride(from: start, through: last, by: unit.length).map(Date.init(timeIntervalSinceReferenceDate:))
     }
-    // The text of a date has its year and month, also before 1582.
-    let parts = DateText.iso8601(first)?.split(separator: "-").prefix(2).compactMap { Int($0) } ?? []
-    guard parts.count == 2 else {
-      throw BrowserError.malformed("A date \(first) seconds after 2001-01-01 has no place in a chart.")
-    }
-    let month = parts[0] * 12 + parts[1] - 1
+    let day = CivilDate.date(days: Int((first / Double(DateText.secondsPerDay)).rounded(.down)))
+    let month = day.year * 12 + day.month - 1
     return stride(from: month - month % unit.months, to: 10_000 * 12, by: unit.months).lazy
-      .compactMap(beginning).prefix { $0 <= last }.map(Date.init(timeIntervalSinceReferenceDate:))
+      .map(beginning).prefix { $0 <= last }.map(Date.init(timeIntervalSinceReferenceDate:))
   }
 
   /// Returns the first second of a month, counted from the year 0. There is no such year, so its months stand for the
   /// first one of the year 1.
-  private static func beginning(ofMonth month: Int) -> Double? {
+  private static func beginning(ofMonth month: Int) -> Double {
     let (year, month) = month < 12 ? (1, 1) : (month / 12, month % 12 + 1)
-    let digits = { (number: Int, count: Int) in String(String(number + 100_000).suffix(count)) }
-    return DateText.seconds("\(digits(year, 4))-\(digits(month, 2))-01")
+    return Double(CivilDate.days(year: year, month: month, day: 1) * DateText.secondsPerDay)
   }
 
   /// The interval's part of the date, in UTC: `2026-11` for a month.

@@ -2,7 +2,7 @@
 ///
 /// A date is a number of seconds since 2001-01-01 00:00 UTC. The text has as many digits of a second as the date needs.
 package enum DateText {
-  static let secondsPerDay = 86_400
+  package static let secondsPerDay = 86_400
 
   /// The seconds of the dates that have a text: those of the years 1 to 9999.
   package static let representable: Range<Double> =

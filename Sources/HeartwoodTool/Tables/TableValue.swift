@@ -152,7 +152,7 @@ extension TableValue {
       day >= 1, day <= CivilDate.dayCount(month: month, year: year), let time = seconds(of: time)
     else { return nil }
     let days = CivilDate.days(year: year, month: month, day: day)
-    return Date(timeIntervalSinceReferenceDate: Double(days * secondsPerDay + time))
+    return Date(timeIntervalSinceReferenceDate: Double(days * DateText.secondsPerDay + time))
   }
 
   /// Returns the seconds of the day; none for no time.
@@ -165,6 +165,4 @@ extension TableValue {
     guard (1...12).contains(hour) else { return nil }
     return ((hour % 12 + (half == "pm" ? 12 : 0)) * 60 + minute) * 60 + second
   }
-
-  private static let secondsPerDay = 86_400
 }

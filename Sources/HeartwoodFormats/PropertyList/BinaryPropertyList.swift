@@ -31,7 +31,7 @@ struct BinaryPropertyList: Sendable {
     }
   }
 
-  private static let headerLength = 8
+  static let headerLength = 8
   private static let trailerLength = 32
 
   let slice: ByteSlice
@@ -341,5 +341,44 @@ extension BinaryPropertyList {
   func member(_ key: String, of keys: References, _ values: References) throws(PropertyListFault) -> Int? {
     for index in 0..<keys.count where try self.key(keys[index]) == key { return values[index] }
     return nil
+  }
+}
+
+// MARK: A damaged table
+
+extension BinaryPropertyList {
+  /// The fault of a table that says other places of objects than those where they were found.
+  var tableFault: PropertyListFault {
+    PropertyListFault(
+      offset: objectsEnd,
+      reason: "The table of the objects is damaged. They were taken one after the other."
+    )
+  }
+
+  /// Returns the same list with its objects at other offsets than its table says.
+  func replacingTable(by offsets: [Int]) -> BinaryPropertyList {
+    BinaryPropertyList(
+      slice,
+      objectsAt: offsets,
+      end: objectsEnd,
+      root: root,
+      referenceWidth: referenceWidth,
+      unsoundRanges: unsoundRanges
+    )
+  }
+
+  /// Returns the offsets of objects that lie one after the other from the beginning on, and the end of the last one.
+  ///
+  /// - Parameter next: returns the end of the object at an offset, which gets a number; nil if there is none.
+  func consecutiveObjects(
+    before end: Int,
+    next: (_ offset: Int, _ number: Int) -> Int?
+  ) -> (offsets: [Int], end: Int) {
+    var (offsets, position): ([Int], Int) = ([], Self.headerLength)
+    while position < end, let next = next(position, offsets.count), next <= end {
+      offsets.append(position)
+      position = next
+    }
+    return (offsets, position)
   }
 }

@@ -2,21 +2,39 @@ import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
-/// Reads the records of a file into columns.
-final class CoreDataBinaryReader {
-  /// A record that relationships refer to.
-  private struct Target {
+/// The records that relationships may refer to, by their keys.
+struct CoreDataBinaryTargets {
+  struct Target {
     let reference: ReferenceID
     let entityOrdinal: Int
   }
 
+  private var targets: [Int64: Target] = [:]
+
+  subscript(key: Int64) -> Target? { targets[key] }
+
+  mutating func add(_ key: Int64, _ reference: ReferenceID, _ entity: CoreDataBinarySchema.Entity) {
+    targets[key] = Target(reference: reference, entityOrdinal: entity.description.ordinal)
+  }
+
+  /// Adds the records that relationships refer to and that are not there, as far as the model has their entities.
+  mutating func addMissing(of nodes: CoreDataBinaryNodes, _ schema: CoreDataBinarySchema) throws(PropertyListFault) {
+    for record in try nodes.missingRecords() where targets[record.key] == nil {
+      guard let place = schema.place(ofEntity: record.entityName) else { continue }
+      add(record.key, record.reference, schema.entities[place])
+    }
+  }
+}
+
+/// Reads the records of a file into columns.
+final class CoreDataBinaryReader {
   private let schema: CoreDataBinarySchema
   private let loader: StoreLoader
   private let path: String
   private let nodes: CoreDataBinaryNodes
   private let allowance: RecordAllowance
   private let builders: [RecordBuilder]
-  private var targets: [Int64: Target] = [:]
+  private var targets = CoreDataBinaryTargets()
   /// The number of values of an entity's records.
   private(set) var valueCounts: [String: Int] = [:]
   private var relationshipNames: [Int: String] = [:]
@@ -104,19 +122,9 @@ final class CoreDataBinaryReader {
         )
       }
       places.append(place)
-      let reference = try nodes.reference(of: node)
-      targets[node.key] = Target(
-        reference: reference,
-        entityOrdinal: schema.entities[place].description.ordinal
-      )
+      targets.add(node.key, try nodes.reference(of: node), schema.entities[place])
     }
-    for record in try nodes.missingRecords() where targets[record.key] == nil {
-      guard let place = schema.place(ofEntity: record.entityName) else { continue }
-      targets[record.key] = Target(
-        reference: record.reference,
-        entityOrdinal: schema.entities[place].description.ordinal
-      )
-    }
+    try targets.addMissing(of: nodes, schema)
     return places
   }
 

@@ -108,7 +108,6 @@ struct CoreDataBinaryRemains {
 // MARK: ArchivedObjects: remains
 
 extension ArchivedObjects {
-  private static let firstOffset = 8
   private static let referenceWidths = [2, 1, 4, 3, 8]
 
   /// Returns an archive that may be damaged. If the table of its objects is missing or wrong, they are taken one after
@@ -126,19 +125,8 @@ extension ArchivedObjects {
     do throws(PropertyListFault) {
       let list = try BinaryPropertyList(slice, unsoundRanges: unsoundRanges)
       if let offsets = otherOffsets(list) {
-        let found = BinaryPropertyList(
-          slice,
-          objectsAt: offsets,
-          end: list.objectsEnd,
-          root: list.root,
-          referenceWidth: list.referenceWidth,
-          unsoundRanges: unsoundRanges
-        )
-        fault = PropertyListFault(
-          offset: list.objectsEnd,
-          reason: "The table of the objects is damaged. They were taken one after the other."
-        )
-        return (try ArchivedObjects(remainsOf: found, start: start), fault)
+        fault = list.tableFault
+        return (try ArchivedObjects(remainsOf: list.replacingTable(by: offsets), start: start), fault)
       }
       return (try ArchivedObjects(remainsOf: list, start: start), nil)
     } catch {
@@ -162,7 +150,8 @@ extension ArchivedObjects {
 
   /// Returns the lists that the bytes may be, for each width of references: the longest first.
   private static func scanned(_ slice: ByteSlice, _ unsoundRanges: [Range<Int>]) -> [BinaryPropertyList] {
-    guard slice.count > firstOffset, slice.unsafeBytes.starts(with: PropertyListFormat.binaryMagic) else { return [] }
+    guard slice.count > BinaryPropertyList.headerLength, slice.unsafeBytes.starts(with: PropertyListFormat.binaryMagic)
+    else { return [] }
     let lists = referenceWidths.map { width in
       func list(_ offsets: [Int]) -> BinaryPropertyList {
         BinaryPropertyList(
@@ -182,12 +171,7 @@ extension ArchivedObjects {
 
   /// Returns the offsets of the objects that lie one after the other, and the end of the last one.
   private static func offsets(in list: BinaryPropertyList, before end: Int) -> (offsets: [Int], end: Int) {
-    var (offsets, position): ([Int], Int) = ([], firstOffset)
-    while position < end, let next = list.end(ofArchivedObjectAt: position), next <= end {
-      offsets.append(position)
-      position = next
-    }
-    return (offsets, position)
+    list.consecutiveObjects(before: end) { offset, _ in list.end(ofArchivedObjectAt: offset) }
   }
 }
 

@@ -4,17 +4,11 @@ public import HeartwoodStore
 
 /// Reads the records of a damaged file that can be read: each record by itself, and each of its values by itself.
 struct CoreDataBinarySalvage {
-  /// A record that relationships refer to.
-  private struct Target {
-    let reference: ReferenceID
-    let entityOrdinal: Int
-  }
-
   private let nodes: CoreDataBinaryNodes
   private let schema: CoreDataBinarySchema
   private let salvage: StoreSalvage
   private let allowance: RecordAllowance
-  private var targets: [Int64: Target] = [:]
+  private var targets = CoreDataBinaryTargets()
 
   init(_ nodes: CoreDataBinaryNodes, _ schema: CoreDataBinarySchema, into salvage: StoreSalvage) {
     self.nodes = nodes
@@ -36,17 +30,9 @@ struct CoreDataBinarySalvage {
         return nil
       }
     }
-    for (node, place, reference) in known {
-      targets[node.key] = Target(reference: reference, entityOrdinal: schema.entities[place].description.ordinal)
-    }
+    for (node, place, reference) in known { targets.add(node.key, reference, schema.entities[place]) }
     // try?: links to records that were missing before the damage are dropped as links to missing records.
-    for record in (try? nodes.missingRecords()) ?? [] where targets[record.key] == nil {
-      guard let place = schema.place(ofEntity: record.entityName) else { continue }
-      targets[record.key] = Target(
-        reference: record.reference,
-        entityOrdinal: schema.entities[place].description.ordinal
-      )
-    }
+    try? targets.addMissing(of: nodes, schema)
     for (node, place, reference) in known { read(node, schema.entities[place], reference) }
   }
 

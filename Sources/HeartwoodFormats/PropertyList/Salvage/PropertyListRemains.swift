@@ -4,7 +4,6 @@ import HeartwoodStore
 /// after the other in the order of the file.
 struct PropertyListRemains {
   private static let referenceWidths = [1, 2, 4, 8, 3]
-  private static let firstOffset = 8
 
   let list: BinaryPropertyList
   /// The fault of the table of objects; nil if it is valid.
@@ -19,18 +18,8 @@ struct PropertyListRemains {
         fault = nil
         return
       }
-      self.list = BinaryPropertyList(
-        slice,
-        objectsAt: offsets,
-        end: list.objectsEnd,
-        root: list.root,
-        referenceWidth: list.referenceWidth,
-        unsoundRanges: unsoundRanges
-      )
-      fault = PropertyListFault(
-        offset: list.objectsEnd,
-        reason: "The table of the objects is damaged. They were taken one after the other."
-      )
+      self.list = list.replacingTable(by: offsets)
+      fault = list.tableFault
     } catch {
       guard let found = Self.found(slice, unsoundRanges) else { throw error }
       list = found
@@ -53,7 +42,8 @@ struct PropertyListRemains {
   /// Returns the objects of a file whose table is missing. The width of references is the one with which most can be
   /// read.
   private static func found(_ slice: ByteSlice, _ unsoundRanges: [Range<Int>]) -> BinaryPropertyList? {
-    guard slice.count > firstOffset, slice.unsafeBytes.starts(with: PropertyListFormat.binaryMagic) else { return nil }
+    guard slice.count > BinaryPropertyList.headerLength, slice.unsafeBytes.starts(with: PropertyListFormat.binaryMagic)
+    else { return nil }
     var best: (list: BinaryPropertyList, end: Int)?
     for width in referenceWidths {
       func list(_ offsets: [Int], _ root: Int) -> BinaryPropertyList {
@@ -67,7 +57,7 @@ struct PropertyListRemains {
         )
       }
       let (offsets, end) = objects(in: list([], -1), before: slice.count)
-      guard end > best?.end ?? firstOffset else { continue }
+      guard end > best?.end ?? BinaryPropertyList.headerLength else { continue }
       let all = list(offsets, -1)
       let root = offsets.indices.last { isRoot($0, of: all) } ?? -1
       best = (list(root < 0 ? offsets : Array(offsets[...root]), root), end)
@@ -78,14 +68,9 @@ struct PropertyListRemains {
   /// Returns the offsets of objects that lie one after the other and refer only to those before them, as Heartwood
   /// writes them, and the end of the last one.
   private static func objects(in list: BinaryPropertyList, before end: Int) -> (offsets: [Int], end: Int) {
-    var (offsets, position): ([Int], Int) = ([], firstOffset)
-    while position < end, let next = try? list.end(ofObjectAt: position), next <= end,
-      refersBack(list, position, offsets.count)
-    {
-      offsets.append(position)
-      position = next
+    list.consecutiveObjects(before: end) { offset, number in
+      refersBack(list, offset, number) ? try? list.end(ofObjectAt: offset) : nil
     }
-    return (offsets, position)
   }
 
   private static func refersBack(_ list: BinaryPropertyList, _ offset: Int, _ number: Int) -> Bool {

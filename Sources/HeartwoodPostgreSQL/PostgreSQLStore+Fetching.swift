@@ -45,17 +45,16 @@ extension PostgreSQLStore {
     guard let query = FetchTranslator.keys(fetch, in: schema, of: try identifier()) else {
       return nil
     }
-    return try queryPlan(query)
+    return try withConnection { try query.plan($0) }
   }
+}
 
-  private func queryPlan(_ query: FetchStatement) throws -> [String] {
-    try withConnection { connection in
-      var lines = [query.text]
-      try connection.runOnce("EXPLAIN \(query.text)", query.parameters).forEachRow { row in
-        lines.append(try row.text(0) ?? "")
-      }
-      return lines
-    }
+extension FetchStatement {
+  /// Returns the statement, and the server's plan for it.
+  func plan(_ connection: PostgreSQLConnection) throws -> [String] {
+    var lines = [text]
+    try connection.runOnce("EXPLAIN \(text)", parameters).forEachRow { row in lines.append(try row.text(0) ?? "") }
+    return lines
   }
 }
 
@@ -82,7 +81,7 @@ extension PostgreSQLStore {
   /// Returns the statement that makes the groups, and the server's plan for it.
   func queryPlan(_ fetch: GroupFetch) throws -> [String]? {
     guard let statement = FetchTranslator.groups(fetch, in: schema, of: try identifier()) else { return nil }
-    let lines = try queryPlan(statement.query)
+    let lines = try withConnection { try statement.query.plan($0) }
     return fetch.grouping.having == nil ? lines : lines + ["then test the condition on groups"]
   }
 }

@@ -32,12 +32,20 @@ extension PostgreSQLStore {
   /// Calls `body`, and adds the entity to an error of the server. A connection error is not changed, because the
   /// connection may be made again.
   func naming<Value>(_ entity: EntityDescription, _ body: () throws -> Value) throws -> Value {
+    try Self.naming(entity, at: location, body)
+  }
+
+  static func naming<Value>(
+    _ entity: EntityDescription,
+    at location: PostgreSQLLocation,
+    _ body: () throws -> Value
+  ) throws -> Value {
     do {
       return try body()
     } catch let error as PostgreSQLError where !error.isOfConnection {
-      throw persistenceError(error, entity: entity.name)
+      throw persistenceError(error, at: location, entity: entity.name)
     } catch let error as FieldFault {
-      throw persistenceError(error, entity: entity.name)
+      throw persistenceError(error, at: location, entity: entity.name)
     }
   }
 

@@ -150,33 +150,27 @@ struct ForeignReader {
   // MARK: Versions
 
   private func version(_ row: PostgreSQLRow, _ linked: [[ReferenceID]]) -> UInt64 {
-    var hash = RowHash()
+    var hash = StableHash()
     for index in 0..<row.count { hash.combine(row[index]) }
     for references in linked {
       for reference in references { hash.combine(reference) }
-      hash.combine(nil)
+      hash.combine(nil as UnsafeRawBufferPointer?)
     }
     // Versions are numbers from 1 up to half of what their type holds.
     return max(1, hash.value >> 1)
   }
+}
 
-  /// A hash that is the same for the same values in every process: FNV-1a over fields and their lengths.
-  private struct RowHash {
-    private(set) var value: UInt64 = 14_695_981_039_346_656_037
+/// Fields are combined with their lengths.
+extension StableHash {
+  /// - Parameter bytes: nil for NULL.
+  fileprivate mutating func combine(_ bytes: UnsafeRawBufferPointer?) {
+    guard let bytes else { return combine(UInt64.max) }
+    combine(UInt64(bytes.count))
+    for byte in bytes { combine(UInt64(byte)) }
+  }
 
-    private mutating func combine(number: UInt64) {
-      value = (value ^ number) &* 1_099_511_628_211
-    }
-
-    /// - Parameter bytes: nil for NULL.
-    mutating func combine(_ bytes: UnsafeRawBufferPointer?) {
-      guard let bytes else { return combine(number: .max) }
-      combine(number: UInt64(bytes.count))
-      for byte in bytes { combine(number: UInt64(byte)) }
-    }
-
-    mutating func combine(_ reference: ReferenceID) {
-      Array(reference.text.utf8).withUnsafeBytes { combine($0) }
-    }
+  fileprivate mutating func combine(_ reference: ReferenceID) {
+    Array(reference.text.utf8).withUnsafeBytes { combine($0) }
   }
 }

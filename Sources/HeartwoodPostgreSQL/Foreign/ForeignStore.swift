@@ -110,13 +110,7 @@ extension ForeignStore {
 
   /// Calls `body`, and adds the entity to an error of the server.
   private func naming<Value>(_ entity: EntityDescription, _ body: () throws -> Value) throws -> Value {
-    do {
-      return try body()
-    } catch let error as PostgreSQLError where !error.isOfConnection {
-      throw PostgreSQLStore.persistenceError(error, at: location, entity: entity.name)
-    } catch let error as FieldFault {
-      throw PostgreSQLStore.persistenceError(error, at: location, entity: entity.name)
-    }
+    try PostgreSQLStore.naming(entity, at: location, body)
   }
 
   private static let snapshot = "SELECT pg_current_snapshot()::text"
@@ -226,13 +220,7 @@ extension ForeignStore {
 
   func queryPlan(_ fetch: RecordFetch) throws -> [String]? {
     guard let query = keys(fetch) else { return nil }
-    return try withConnection { connection in
-      var lines = [query.text]
-      try connection.runOnce("EXPLAIN \(query.text)", query.parameters).forEachRow {
-        lines.append(try $0.text(0) ?? "")
-      }
-      return lines
-    }
+    return try withConnection { try query.plan($0) }
   }
 
   /// Always `true`: the inverse of a relationship is not stored a second time.

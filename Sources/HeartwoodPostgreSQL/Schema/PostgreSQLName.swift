@@ -47,7 +47,16 @@ enum PostgreSQLName {
 
   /// Returns a hash that is the same for the same text in every process: FNV-1a.
   static func hash(_ text: String) -> UInt64 {
-    text.utf8.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+    text.utf8.reduce(into: StableHash()) { $0.combine(UInt64($1)) }.value
+  }
+}
+
+/// A hash that is the same for the same numbers in every process: FNV-1a.
+struct StableHash {
+  private(set) var value: UInt64 = 14_695_981_039_346_656_037
+
+  mutating func combine(_ number: UInt64) {
+    value = (value ^ number) &* 1_099_511_628_211
   }
 }
 

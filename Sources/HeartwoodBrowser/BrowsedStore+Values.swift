@@ -69,7 +69,7 @@ extension BrowsedStore {
   private static let aggregates: [AttributeType: [(name: String, function: String)]] = {
     let ordered = [("filled", "count"), ("least", "min"), ("greatest", "max")]
     let numeric = ordered + [("sum", "sum"), ("average", "average")]
-    let numbers: [AttributeType] = [.integer16, .integer32, .integer64, .decimal, .double, .float]
+    let numbers = AttributeType.allCases.filter(\.isNumber)
     return Dictionary(uniqueKeysWithValues: numbers.map { ($0, numeric) } + [.string, .date].map { ($0, ordered) })
   }()
 }
@@ -88,7 +88,7 @@ struct Amount: Decodable, Sendable {
 
   /// - Throws: `BrowserError.malformed` if the column has no numbers.
   func column(of entity: EntityDescription) throws -> ExpressionDescription {
-    guard let attribute = entity.property(named: column)?.attribute, !attribute.isTransient, attribute.type.isNumeric
+    guard let attribute = entity.property(named: column)?.attribute, !attribute.isTransient, attribute.type.isNumber
     else { throw BrowserError.malformed("“\(column)” is no attribute of numbers that a store keeps.") }
     return switch function {
     case .sum: .sum(of: column, as: "amount")
@@ -96,11 +96,5 @@ struct Amount: Decodable, Sendable {
     case .min: .minimum(of: column, as: "amount")
     case .max: .maximum(of: column, as: "amount")
     }
-  }
-}
-
-extension AttributeType {
-  fileprivate var isNumeric: Bool {
-    [.integer16, .integer32, .integer64, .decimal, .double, .float].contains(self)
   }
 }

@@ -58,12 +58,7 @@ struct ValueText {
 
 extension ValueText {
   /// Whether the values are numbers, which are aligned to the right in tables.
-  var isNumeric: Bool {
-    switch type {
-    case .integer16, .integer32, .integer64, .decimal, .double, .float: true
-    default: false
-    }
-  }
+  var isNumeric: Bool { type?.isNumber ?? false }
 
   func isNull(_ row: Int, in group: RowGroup) -> Bool {
     isToMany ? false : group.unsafeViews[ordinal].unsafeIsNull(row)
@@ -183,5 +178,17 @@ package enum RecordDate {
     }
     if seconds != seconds.rounded(.down) { output.append(text: DateFraction.text(of: seconds)) }
     output.append(ascii: "Z")
+  }
+}
+
+// MARK: Numbers
+
+extension AttributeType {
+  /// Whether the values are numbers, and not booleans, which only files keep as numbers.
+  package var isNumber: Bool {
+    switch self {
+    case .integer16, .integer32, .integer64, .decimal, .double, .float: true
+    default: false
+    }
   }
 }

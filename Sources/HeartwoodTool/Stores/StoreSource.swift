@@ -212,13 +212,11 @@ struct StoreSource {
 // MARK: Tables
 
 extension StoreSource {
-  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
   /// Refuses a CSV file of a spreadsheet, which has no line with an identifier.
   private func checkIsNoTable(_ path: String) throws {
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
-    let prefix = try file.bytes(from: 0, count: Self.byteOrderMark.count + 1)
-    let first = prefix.starts(with: Self.byteOrderMark) ? prefix.last : prefix.first
+    let prefix = try file.bytes(from: 0, count: TableEncoding.utf8Mark.count + 1)
+    let first = prefix.starts(with: TableEncoding.utf8Mark) ? prefix.last : prefix.first
     guard first != UInt8(ascii: "#") else { return }
     throw ToolError(
       at: "\(path):1",

@@ -9,7 +9,7 @@ enum TableEncoding: String, ExpressibleByArgument, CaseIterable {
   case windows1252 = "windows-1252"
   case latin1 = "iso-8859-1"
 
-  private static let utf8Mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+  static let utf8Mark: [UInt8] = [0xEF, 0xBB, 0xBF]
   private static let littleEndianMark: [UInt8] = [0xFF, 0xFE]
   private static let bigEndianMark: [UInt8] = [0xFE, 0xFF]
 

@@ -354,8 +354,12 @@ extension ReferenceContext {
   }
 
   /// Lets an object with values of its own be what it was before its record went, where that is back.
-  func find(_ key: Key) {
-    if objects[key]?.isLost == true, source.record(key) != nil { objects[key]?.isLost = false }
+  ///
+  /// - Returns: whether it is.
+  func find(_ key: Key) -> Bool {
+    guard objects[key]?.isLost == true, source.record(key) != nil else { return false }
+    objects[key]?.isLost = false
+    return true
   }
 
   /// A record that only a parent had may be in the store now, where it stays what it was read as.

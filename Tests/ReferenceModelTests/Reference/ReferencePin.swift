@@ -45,9 +45,12 @@ extension ReferenceContext {
   /// Reads another version. Records that it has not yet are gone, and others are there again.
   func read(_ version: any ReferenceSource) {
     source = version
+    var found: [Key] = []
     for (key, object) in objects where !object.isInserted {
-      if let pin = version as? ReferencePin, pin.isLater(key) { lose(key) } else { find(key) }
+      if let pin = version as? ReferencePin, pin.isLater(key) { lose(key) } else if find(key) { found.append(key) }
     }
+    // What was taken away from an object while its record was missing is not its any more.
+    found.sorted().forEach(dropRefused)
   }
 
   /// Whether the context has gone back to a version that has not the record yet.

@@ -105,6 +105,7 @@ final class Session {
   /// them, keep what they have read only as long as the records are where they were.
   private func learnWhatBecameOfUnsavedRecords(_ index: Int) throws {
     let context = reference.contexts[index]
+    var found: [Key] = []
     for (key, object) in context.objects where !object.isInserted {
       let isLater = context.isLater(key)
       guard object.base?.isUnsaved == true || isLater || object.isLost else { continue }
@@ -114,11 +115,12 @@ final class Session {
         if isLater { try require(actual.isDeleted, equals: true, "isDeleted of #\(key), which is later, in \(index)") }
         if isLater || actual.isDeleted != object.isDeleted { context.lose(key) }
       } else {
-        context.find(key)
+        if context.find(key) { found.append(key) }
         guard object.base?.isUnsaved == true else { continue }
         if try subject.committedValues(actual) != object.base?.values { context.readAnew(key) }
         context.noteSaved(key)
       }
     }
+    found.sorted().forEach(context.dropRefused)
   }
 }

@@ -101,6 +101,14 @@ import Testing
     #expect(try heartwood("verify", "sales.sqlite").text == "ok: 1 record\n")
   }
 
+  @Test func aRepeatedTitleGetsANameThatNoOtherColumnHas() throws {
+    try write("Price,Price,Price2,price\n1,2,3,4\n")
+    let made = try heartwood("import", "sales.csv", "sales.sqlite")
+    #expect(made.status == 0, "\(made.errors)")
+    let names = made.lines.dropFirst().compactMap { $0.split(separator: " ").first.map(String.init) }
+    #expect(names == ["price", "price3", "price2", "price4"])
+  }
+
   @Test func whatIsAboveTheTableIsSkipped() throws {
     try write("Sales of 2026,,\n,,\nName,Price,Date\nApple,1,2026-01-31\n")
     let refused = try heartwood("import", "sales.csv")

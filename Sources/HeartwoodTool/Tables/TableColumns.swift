@@ -154,7 +154,7 @@ struct TableSurvey {
         "--text: There is no column “\(title)”. \(NameSuggestion.advice(for: title, among: known))"
       )
     }
-    var names: [String: Int] = [:]
+    let names = attributeNames()
     return try zip(titles, findings).enumerated().compactMap { index, column in
       let (title, finding) = column
       guard !title.isEmpty || !finding.isEmpty else { return nil }
@@ -164,10 +164,23 @@ struct TableSurvey {
           "Column \(index + 1) has a value here and no title. Give it a title. If the titles are in another line, give it with --header-line."
         )
       }
-      var name = TableColumn.name(for: title, index: index)
-      names[name.lowercased(), default: 0] += 1
-      if let count = names[name.lowercased()], count > 1 { name += "\(count)" }
-      return try typed(TableColumn(index: index, title: title, name: name), finding)
+      return try typed(TableColumn(index: index, title: title, name: names[index]), finding)
+    }
+  }
+
+  /// Returns a name for the attribute of each column. A repeated name gets a number that no other name has.
+  private func attributeNames() -> [String] {
+    let names = titles.enumerated().map { TableColumn.name(for: $1, index: $0) }
+    let wanted = Set(names.map { $0.lowercased() })
+    var taken: Set<String> = []
+    return names.map { name in
+      var (unique, number) = (name, 1)
+      while taken.contains(unique.lowercased()) || (number > 1 && wanted.contains(unique.lowercased())) {
+        number += 1
+        unique = "\(name)\(number)"
+      }
+      taken.insert(unique.lowercased())
+      return unique
     }
   }
 

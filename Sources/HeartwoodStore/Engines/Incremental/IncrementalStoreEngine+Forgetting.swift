@@ -31,8 +31,12 @@ extension NodeTable {
   }
 
   /// Releases tables on another thread: the system needs some milliseconds to reclaim a hundred megabytes.
-  package static func release(_ tables: [NodeTable]) {
-    DispatchQueue.global(qos: .utility).async { withExtendedLifetime(tables) {} }
+  ///
+  /// - Parameter delay: how long the tables are kept. Code that is using them releases them meanwhile, and what it does
+  ///   next does not wait for memory that the system is reclaiming.
+  package static func release(_ tables: [NodeTable], after delay: Duration = .zero) {
+    let deadline = DispatchTime.now() + delay / .seconds(1)
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: deadline) { withExtendedLifetime(tables) {} }
   }
 }
 
@@ -66,8 +70,13 @@ extension IncrementalStoreEngine {
 
   /// Forgets all records if nothing relies on their rows and `condition` holds.
   ///
+  /// - Parameter delay: how long their memory is kept.
   /// - Returns: whether all records were forgotten.
-  func forget(for purpose: RowKeepers.Purpose, if condition: (inout State) -> Bool = { _ in true }) -> Bool {
+  func forget(
+    for purpose: RowKeepers.Purpose,
+    releasingAfter delay: Duration = .zero,
+    if condition: (inout State) -> Bool = { _ in true }
+  ) -> Bool {
     let former = state.withLock { state -> [NodeTable]? in
       guard state.keepers.allowForgetting(for: purpose), condition(&state) else { return nil }
       let former = state.contents.tables
@@ -75,7 +84,7 @@ extension IncrementalStoreEngine {
       saves.advance()
       return former
     }
-    if let former { NodeTable.release(former) }
+    if let former { NodeTable.release(former, after: delay) }
     return former != nil
   }
 }

@@ -247,7 +247,7 @@ extension IncrementalStoreEngine {
     let isTooMuch = changed == nil && before.knownCount > setup.options[.recordsComparedAtOnce]
     let hasForgotten =
       isTooMuch
-      && forget(for: purpose) { state in
+      && forget(for: purpose, releasingAfter: .milliseconds(100)) { state in
         state.noteRenewal(mark, metadata, .unknown)
         return true
       }

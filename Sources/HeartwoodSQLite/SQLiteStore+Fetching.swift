@@ -2,17 +2,28 @@ import GRDB
 import GRDBSQLite
 public import HeartwoodModel
 public import HeartwoodStore
+import Synchronization
 
 extension SQLiteStore {
   /// Finds records in SQL; returns nil if SQL would not find exactly what the predicate means.
   public func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? {
     try withDatabase { db in
-      guard let query = FetchTranslator.keys(fetch, in: try schema(db)) else { return nil }
-      let statement = try query.prepared(db)
+      let schema = try schema(db)
       return try tellingDamage(try placement(of: fetch.entity, db)) {
-        try db.stopping(with: fetch.progress) { try Self.references(statement) }
+        try db.stopping(with: fetch.progress) {
+          let query =
+            KeyMarks.help(fetch, db) ? try page(fetch, in: schema, db) : FetchTranslator.keys(fetch, in: schema)
+          return try query.map { try Self.references(try $0.prepared(db)) }
+        }
       }
     }
+  }
+
+  private func page(_ fetch: RecordFetch, in schema: SQLiteSchema, _ db: Database) throws -> FetchStatement? {
+    var marks = connection.withLock { $0?.keyMarks } ?? KeyMarks()
+    let statement = try marks.page(fetch, in: schema, db)
+    connection.withLock { [marks] in $0?.keyMarks = marks }
+    return statement
   }
 
   static func references(_ statement: Statement) throws -> [ReferenceID] {

@@ -117,6 +117,8 @@ extension SQLiteStore {
     var schema: SQLiteSchema?
     /// The record readers, by the ordinal of their entity.
     var readers: [Int: RecordReader] = [:]
+    /// The keys from which later pages are reached.
+    var keyMarks = KeyMarks()
     /// The current transaction; nil outside of one.
     var transaction: Transaction?
     /// The transaction that waits for the disk, if others can read beside it.

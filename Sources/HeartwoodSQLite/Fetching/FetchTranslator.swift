@@ -38,7 +38,7 @@ struct FetchTranslator {
 }
 
 /// A statement and its arguments.
-struct FetchStatement {
+struct FetchStatement: Hashable, Sendable {
   /// The maximum number of arguments of a statement that the connection caches. A statement with more arguments
   /// contains a list, and a list of another length makes another statement: few of them are used again, but all would
   /// be kept.
@@ -57,15 +57,32 @@ struct FetchStatement {
 }
 
 extension FetchTranslator {
+  /// The part of the found records that a statement returns.
+  struct Page {
+    /// The least key; nil for any.
+    var start: Int64?
+    /// The maximum number of records; nil for any.
+    var limit: Int?
+    /// The number of records before the first one, from ``start`` on.
+    var offset = 0
+  }
+
   /// Returns the statement that finds the keys of the records, in order; nil if SQL would not find exactly the same
   /// records.
   static func keys(_ fetch: RecordFetch, in schema: SQLiteSchema) -> FetchStatement? {
+    keys(fetch, Page(limit: fetch.limit, offset: fetch.offset), in: schema)
+  }
+
+  /// Returns the statement that finds the keys of the records in a page of all that a fetch finds, whatever its own
+  /// limit and offset are; nil if SQL would not find exactly the same records.
+  static func keys(_ fetch: RecordFetch, _ page: Page, in schema: SQLiteSchema) -> FetchStatement? {
     translated(fetch, in: schema) { translator, scope, condition throws(Untranslatable) in
+      let start = page.start.map { " AND \(scope.key) >= \(translator.argument($0))" } ?? ""
       let order = try translator.order(fetch.compiledSorts, scope)
       // Translate the order first: it may add joins that the FROM clause needs.
-      var text = "SELECT \(scope.key) FROM \(scope.source) WHERE \(condition) ORDER BY \(order)"
-      if fetch.limit != nil || fetch.offset > 0 {
-        text += " LIMIT \(translator.argument(fetch.limit ?? -1)) OFFSET \(translator.argument(fetch.offset))"
+      var text = "SELECT \(scope.key) FROM \(scope.source) WHERE \(condition)\(start) ORDER BY \(order)"
+      if page.limit != nil || page.offset > 0 {
+        text += " LIMIT \(translator.argument(page.limit ?? -1)) OFFSET \(translator.argument(page.offset))"
       }
       return text
     }

@@ -86,4 +86,54 @@ import Testing
     let pages = try (0..<5).flatMap { try numbers(context, sortedBy: [], offset: $0 * 2, limit: 2) }
     #expect(pages == Array(1...10))
   }
+
+  // MARK: Later pages
+
+  private static let pageLength = 1500
+
+  /// The keys of the records that a fetch finds page by page, and then in the other direction.
+  private func pages(_ context: ManagedObjectContext, _ format: String?) throws -> [Int64] {
+    var request = FetchRequest<ManagedObject>(
+      entityName: "Record",
+      where: try format.map { try FetchPredicate(format: $0) }
+    )
+    request.fetchLimit = Self.pageLength
+    let offsets = (0..<8).map { $0 * Self.pageLength }
+    let both = try [offsets, offsets.reversed()].map { offsets in
+      try offsets.map { offset in
+        request.fetchOffset = offset
+        return try context.fetchObjectIDs(request).compactMap { id in
+          if case .integer(let key) = id.reference { key } else { nil }
+        }
+      }
+    }
+    #expect(both[0] == both[1].reversed())
+    return both[0].flatMap(\.self)
+  }
+
+  @Test(arguments: [nil, "number != 1", "number > 9000", "title == 'other'"])
+  func laterPagesAreFoundFromTheNearestKey(_ format: String?) throws {
+    let context = try context(11_000)
+    let queue = try DatabaseQueue(path: bench.url().path)
+    try queue.write { db in try db.execute(sql: "DELETE FROM ZRECORD WHERE Z_PK % 7 = 0") }
+    var keys = (1...11_000).filter { $0 % 7 != 0 }.map(Int64.init)
+    func expected() -> [Int64] {
+      switch format {
+      case "number != 1": keys.filter { $0 != 1 }
+      case "number > 9000": keys.filter { $0 > 9000 }
+      case nil: keys
+      default: []
+      }
+    }
+    #expect(try pages(context, format) == expected())
+    context.delete(try object(4, context))
+    try context.save()
+    keys.removeAll { $0 == 4 }
+    #expect(try pages(context, format) == expected())
+    try queue.write { db in try db.execute(sql: "DELETE FROM ZRECORD WHERE Z_PK IN (5, 5000)") }
+    keys.removeAll { $0 == 5 || $0 == 5000 }
+    #expect(try pages(context, format) == expected())
+    let record = try #require(bench.model.entity(named: "Record"))
+    #expect(try !context.persistentStoreCoordinator.persistentStores[0].engine.knownTable(of: record).isWhole)
+  }
 }

@@ -260,6 +260,16 @@ extension FetchPart {
     if !isSearchable, let groups = try binding.source?.groups(request(grouping, isComplete)) ?? foundGroups(grouping) {
       return groups
     }
+    return try tableGroups(by: grouping).recordGroups()
+  }
+
+  /// Returns the rows that match and are not hidden, in groups; nil if the store makes the groups, or finds the records.
+  func groupsInMemory(by grouping: CompiledGrouping) throws -> TableGroups? {
+    guard isSearchable else { return nil }
+    return try tableGroups(by: grouping)
+  }
+
+  private func tableGroups(by grouping: CompiledGrouping) throws -> TableGroups {
     try makeSearchable()
     try tables.checkReadable((fetch.compiledPredicate?.dataRead ?? []).union(Self.dataRead(grouping.expressions)))
     return query.groups(by: grouping)

@@ -260,6 +260,13 @@ extension FetchPass {
     return [RecordGroup(keys: [], accumulators: grouping.aggregates.map(Accumulator.init))]
   }
 
+  /// Returns the records that match, in groups of one table; nil if they are of several, if the context has changed some,
+  /// or if the store makes the groups.
+  func groupsOfTable(by grouping: CompiledGrouping) throws -> TableGroups? {
+    guard parts.count == 1, let part = parts.first, changed.isEmpty, !grouping.keys.isEmpty else { return nil }
+    return try cancellable { try part.groupsInMemory(by: grouping) }
+  }
+
   private func matchingChanges() throws -> [ManagedObject] {
     guard let plan, !changed.isEmpty else { return changed }
     let evaluator = PredicateEvaluator(ContextSource(context: context))

@@ -170,9 +170,15 @@ extension SelectionPass {
   }
 
   private func groupRows(_ grouping: CompiledGrouping) throws -> [PropertyValue] {
+    let isInOrder = selection.sorts.isEmpty && !selection.isDistinct
+    if isInOrder, grouping.having == nil, let groups = try pass.groupsOfTable(by: grouping) {
+      let start = min(pass.offset, groups.count)
+      let count = min(pass.limit ?? .max, groups.count - start)
+      return groups.values(of: selection.columns, in: start..<(start + count))
+    }
     var groups = try pass.groups(by: grouping)
     if let having = grouping.having { groups = groups.filter { $0.values.matches(having) } }
-    if selection.sorts.isEmpty, !selection.isDistinct {
+    if isInOrder {
       // Rows outside the requested range need not be made.
       groups = Array(groups.dropFirst(pass.offset).prefix(pass.limit ?? .max))
       return groups.flatMap { $0.values(of: selection.columns) }

@@ -36,9 +36,8 @@ import Testing
   private func expected(_ fetch: GroupFetch, _ fixture: TranslationFixture) throws -> [RecordGroup] {
     let table = fixture.contents.table(of: fixture.queries.item)
     let hidden = Set(try fetch.excluded.compactMap { try table.row(of: $0) })
-    return TableQuery(fixture.tables, table, where: fetch.records.compiledPredicate, without: hidden).groups(
-      by: fetch.grouping
-    )
+    return TableQuery(fixture.tables, table, where: fetch.records.compiledPredicate, without: hidden)
+      .groups(by: fetch.grouping).recordGroups()
   }
 
   @Test(arguments: 0..<2)

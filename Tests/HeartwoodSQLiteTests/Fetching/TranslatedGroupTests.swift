@@ -46,7 +46,7 @@ import Testing
     let table = fixture.contents.table(of: fixture.queries.item)
     let hidden = Set(try fetch.excluded.compactMap { try table.row(of: $0) })
     let query = TableQuery(fixture.tables, table, where: fetch.records.compiledPredicate, without: hidden)
-    return passing(query.groups(by: fetch.grouping), fetch)
+    return passing(query.groups(by: fetch.grouping).recordGroups(), fetch)
   }
 
   /// Those that have records and meet the condition on groups.

@@ -35,7 +35,16 @@ import Testing
       let query = TableQuery(fixture.tables, table, where: plan, without: run == 0 ? hidden : [])
       let rows = TableQuery(fixture.tables, table, where: plan).rows().filter { run != 0 || !hidden.contains($0) }
       let expected = plainGroups(rows, grouping, fixture)
-      let found = query.groups(by: grouping)
+      let groups = query.groups(by: grouping)
+      let found = groups.recordGroups()
+      let columns = (0..<(names.count + functions.count)).map { CompiledExpression.variable($0) }
+      let places = 0..<(groups.count / 2)
+      #expect(
+        groups.values(of: columns, in: places).elementsEqual(
+          found[places].flatMap { $0.values(of: columns) },
+          by: isSame
+        )
+      )
       #expect(found.map(\.keys) == expected.map(\.keys), "\(names) \(predicate)")
       for (group, plain) in zip(found, expected) {
         for (index, accumulator) in group.accumulators.enumerated() {
@@ -71,8 +80,11 @@ import Testing
         groupKeys: keys.map { ExpressionDescription($0) }
       )
       let grouping = try #require(SelectionPlan(selection, for: entity, in: model).grouping)
-      let found = TableQuery(tables, table, where: nil).groups(by: grouping)
+      let groups = TableQuery(tables, table, where: nil).groups(by: grouping)
+      let found = groups.recordGroups()
       #expect(found.count == 10_007)
+      let columns = [CompiledExpression.variable(0), .variable(keys.count)]
+      #expect(groups.values(of: columns, in: 0..<groups.count) == found.flatMap { $0.values(of: columns) })
       for (value, group) in found.enumerated() {
         let count = Int64((27_000 - value + 10_006) / 10_007)
         #expect(group.accumulators.map(\.result) == [.integer(count), .integer(count * Int64(value))])
@@ -93,7 +105,7 @@ import Testing
     let tables = QueryTables(tables: [table], scopes: [ObjectIDScope(storeIdentifier: nil, entity: entity)])
     let selection = Selection(columns: [.count()], groupKeys: ["home"])
     let grouping = try #require(SelectionPlan(selection, for: entity, in: model).grouping)
-    let found = TableQuery(tables, table, where: nil).groups(by: grouping)
+    let found = TableQuery(tables, table, where: nil).groups(by: grouping).recordGroups()
     #expect(found.map { $0.accumulators.map(\.result) } == [[.integer(2)], [.integer(1)]])
   }
 

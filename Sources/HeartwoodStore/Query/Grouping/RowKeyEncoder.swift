@@ -20,6 +20,12 @@ struct RowKeyEncoder: Sendable {
   /// The number of codes that have been given.
   var codeCount: UInt32 { pairs.last?.codeCount ?? keys.first?.codeCount ?? 1 }
 
+  /// Whether rows can be divided by the hashes of their first keys, so that rows with the same keys stay together.
+  var dividesRows: Bool { keys.first?.dividesRows ?? false }
+
+  /// Keeps the rows whose first keys are in one of several equal parts of all keys.
+  func keep(_ part: KeyPart, of rows: inout GroupRows) { keys.first?.keep(part, of: &rows) }
+
   /// Writes the numbers of the rows into their codes.
   mutating func encode(_ rows: inout GroupRows) {
     for index in keys.indices {
@@ -97,6 +103,17 @@ struct RowKey: Sendable {
     }
   }
 
+  /// Whether rows can be divided by the hashes of their keys.
+  var dividesRows: Bool {
+    if case .number? = column?.form { expression == nil } else { false }
+  }
+
+  /// Keeps the rows whose keys are in a part of all keys.
+  func keep(_ part: KeyPart, of rows: inout GroupRows) {
+    guard let column, dividesRows else { return }
+    NumberCodes.keep(part, of: &rows, rows.group.unsafeViews[column.ordinal])
+  }
+
   mutating func encode(_ rows: inout GroupRows) {
     if let column { encode(&rows, column) }
     if let expression { evaluate(expression, &rows) }
@@ -160,6 +177,23 @@ struct QueryRecords: Sendable {
   }
 }
 
+// MARK: KeyPart
+
+/// One of several equal parts of all keys, by their hashes.
+struct KeyPart: Sendable {
+  let number: Int
+  /// The number of parts, a power of two.
+  let count: Int
+
+  /// - Parameter key: nil for no value, which is in the first part.
+  @inline(__always)
+  func contains(_ key: UInt64?) -> Bool {
+    // Tables of codes use the high bits.
+    let part = key.map { Int(truncatingIfNeeded: CodeHash.hash($0)) & (count &- 1) } ?? 0
+    return part == number
+  }
+}
+
 // MARK: NumberCodes
 
 /// Gives each new number a code, the first 0, the next one 1, and so on. Slots are probed in order.
@@ -180,11 +214,11 @@ struct NumberCodes: Sendable {
   /// Numbers rows by the numbers of a column.
   mutating func encode(_ rows: inout GroupRows, _ view: ColumnView) {
     switch view.kind {
-    case .int16: encode(&rows, view) { UInt64(bitPattern: Int64(view.unsafeInt16($0))) }
-    case .int32: encode(&rows, view) { UInt64(bitPattern: Int64(view.unsafeInt32($0))) }
-    case .float: encode(&rows, view) { Self.bits(Double(view.unsafeFloat($0))) }
-    case .double: encode(&rows, view) { Self.bits(view.unsafeDouble($0)) }
-    default: encode(&rows, view) { UInt64(bitPattern: view.unsafeInteger($0)) }
+    case .int16: encode(&rows, view) { Self.number(view.unsafeInt16($0)) }
+    case .int32: encode(&rows, view) { Self.number(view.unsafeInt32($0)) }
+    case .float: encode(&rows, view) { Self.number(Double(view.unsafeFloat($0))) }
+    case .double: encode(&rows, view) { Self.number(view.unsafeDouble($0)) }
+    default: encode(&rows, view) { Self.number(view.unsafeInteger($0)) }
     }
   }
 
@@ -201,18 +235,37 @@ struct NumberCodes: Sendable {
     }
   }
 
+  /// Keeps the rows whose numbers in a column are in a part of all numbers.
+  static func keep(_ part: KeyPart, of rows: inout GroupRows, _ view: ColumnView) {
+    switch view.kind {
+    case .int16: keep(part, of: &rows, view) { number(view.unsafeInt16($0)) }
+    case .int32: keep(part, of: &rows, view) { number(view.unsafeInt32($0)) }
+    case .float: keep(part, of: &rows, view) { number(Double(view.unsafeFloat($0))) }
+    case .double: keep(part, of: &rows, view) { number(view.unsafeDouble($0)) }
+    default: keep(part, of: &rows, view) { number(view.unsafeInteger($0)) }
+    }
+  }
+
+  @inline(__always)
+  private static func keep(_ part: KeyPart, of rows: inout GroupRows, _ view: ColumnView, _ number: (Int) -> UInt64) {
+    rows.keep { row in part.contains(view.unsafeIsNull(row) ? nil : number(row)) }
+  }
+
+  @inline(__always)
+  private static func number(_ integer: some FixedWidthInteger) -> UInt64 { UInt64(truncatingIfNeeded: integer) }
+
+  /// Returns the same bits for numbers that are equal: both zeros, and every NaN.
+  @inline(__always)
+  private static func number(_ number: Double) -> UInt64 {
+    number.isNaN ? Double.nan.bitPattern : number == 0 ? 0 : number.bitPattern
+  }
+
   /// Numbers rows by the pairs of the codes that they have and other codes.
   mutating func encode(_ rows: inout GroupRows, asPairsWith others: [UInt32]) {
     let (second, count) = (rows.codes, rows.count)
     rows.codes.withUnsafeMutableBufferPointer { codes in
       encode(count, into: codes) { UInt64(others[$0]) &<< 32 | UInt64(second[$0]) }
     }
-  }
-
-  /// Returns the same bits for numbers that are equal: both zeros, and every NaN.
-  @inline(__always)
-  private static func bits(_ number: Double) -> UInt64 {
-    number.isNaN ? Double.nan.bitPattern : number == 0 ? 0 : number.bitPattern
   }
 
   /// Writes the codes of the numbers for 0 up to `count`.

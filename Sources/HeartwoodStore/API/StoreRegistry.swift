@@ -65,7 +65,8 @@ public final class StoreRegistry: Sendable {
       throw PersistenceError(
         .storeTypeAlreadyRegistered,
         "A store is registered for the type \(type) already.",
-        recovery: "Choose another type string, or unregister the other one.",
+        recovery:
+          "Register a store once, when the program starts. If it is another store, choose another type string, or unregister the first.",
         context: .init(storeType: type)
       )
     }

@@ -63,6 +63,17 @@ import Testing
     #expect(try store.fileState() == .absent)
   }
 
+  @Test func errorsOfReadingNameThePlace() throws {
+    try fill("Ann")
+    try server.database(at: url).unreadable.withLock { $0 = Set(1...1_000) }
+    let coordinator = try coordinator()
+    try coordinator.addPersistentStore(at: url)
+    let error = persistenceError { _ = try ManagedObjectContext(coordinator).fetch(Person.self) }
+    #expect(error?.code == .fileCorrupt)
+    #expect(error?.context.path?.hasPrefix("records://") == true)
+    #expect(error?.context.path?.contains("secret") == false)
+  }
+
   @Test func schemesAreToldWithoutRegardToCase() throws {
     let registry = try registry()
     #expect(registry.types(forURLScheme: "RECORDS") == [RecordFormat.type])

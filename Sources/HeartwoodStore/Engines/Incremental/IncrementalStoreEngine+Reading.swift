@@ -216,8 +216,13 @@ extension IncrementalStoreEngine {
 
   func load(_ body: (StoreLoader) throws -> Void) throws -> StoreContents {
     let loader = StoreLoader(setup: setup, metadata: state.withLock { $0.contents.metadata })
-    try body(loader)
-    return try loader.finish()
+    do {
+      try body(loader)
+      return try loader.finish()
+    } catch var error as PersistenceError where error.context.path == nil {
+      error.context.path = placeName
+      throw error
+    }
   }
 }
 

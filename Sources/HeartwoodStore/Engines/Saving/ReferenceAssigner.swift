@@ -112,9 +112,15 @@ extension ReferenceAssigner {
 }
 
 extension StoreContents {
-  /// A number above that of every record, and not below ``nextReferenceNumber``. Numbers of deleted records count too:
-  /// their ids may still be in use. O(records).
-  package var numberAfterGreatestReference: Int64 {
+  /// A number above that of every record, and not below ``nextReferenceNumber``. Numbers of records that were deleted
+  /// since the file was opened count too: their ids may still be in use. O(records).
+  ///
+  /// A store that gives numbers to its records writes this number when it saves, and sets
+  /// ``StoreLoader/nextReferenceNumber`` to it when it loads. Otherwise the number of a deleted record is given again
+  /// after the file was opened anew.
+  ///
+  ///     try output.write("; next \(contents.numberAfterGreatestReference)\n")
+  public var numberAfterGreatestReference: Int64 {
     let greatest = tables.reduce(into: Int64(0)) { greatest, table in
       for group in table.groups { greatest = max(greatest, group.references.greatestNumber ?? 0) }
     }

@@ -149,6 +149,14 @@ import Testing
     #expect(outcome.errors.contains("--encoding windows-1252"))
   }
 
+  @Test func aDatabaseIsNoTable() throws {
+    try write("SQLite format 3\0\u{10}\0")
+    let outcome = try heartwood("import", "sales.csv")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("sales.csv: It is an SQLite database"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("sqlite3 -header -csv sales.csv"))
+  }
+
   @Test func columnsAreReadAsTextIfTheUserSaysSo() throws {
     try write("Name;Preis;Tag\na;1,50;31.01.2026\n")
     let records = try records("--text Preis --text Tag")

@@ -123,7 +123,13 @@ extension SQLiteMetadata {
   }
 
   private static func absent(_ path: String?) -> PersistenceError {
-    malformed("The database has no metadata of a store (in the table Z_METADATA), so Core Data has not made it.", path)
+    PersistenceError(
+      .fileMalformed,
+      "The database has no metadata of a store (in the table Z_METADATA), so Core Data has not made it.",
+      recovery:
+        "If another program has made it, export its tables as CSV files, as with sqlite3 -header -csv, and read these with heartwood import.",
+      context: .init(path: path, storeType: .sqlite)
+    )
   }
 
   private static func malformed(_ message: String, _ path: String?) -> PersistenceError {

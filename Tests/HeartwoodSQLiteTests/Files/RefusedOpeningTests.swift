@@ -39,6 +39,7 @@ import Testing
     let error = bench.error { _ = try bench.context(options: options) }
     #expect(error?.code == .fileMalformed)
     #expect(error?.message.contains("Z_METADATA") == true)
+    #expect(error?.recovery?.text.contains("heartwood import") == true)
     #expect(bench.code { try SQLiteStore.vacuum(at: bench.url()) } == .fileMalformed)
     #expect(try Data(contentsOf: bench.url()) == before)
     #expect(try bench.scratch.names() == ["Store.sqlite"])

@@ -179,6 +179,7 @@ let package = Package(
     .executableTarget(
       name: "CoreDataTool",
       dependencies: ["CoreDataRewriting", "HeartwoodModelFiles", "HeartwoodModel"],
+      resources: [.copy("StandIns")],
       swiftSettings: settings
     ),
     .target(

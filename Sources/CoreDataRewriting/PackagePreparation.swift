@@ -8,10 +8,15 @@ package struct PackagePreparation {
   /// The folder of the copies: `.build/coredata` in the package.
   package let folder: URL
 
+  private let standIns: Set<String>
+
   private static let skippedFolders: Set<String> = [".build", ".git", ".swiftpm", "node_modules"]
 
-  /// - Parameter package: the folder with the manifest.
-  package init(package: URL) {
+  /// - Parameters:
+  ///   - package: the folder with the manifest.
+  ///   - standIns: the modules of Apple's in whose place the sources are to import others.
+  package init(package: URL, standIns: Set<String> = []) {
+    self.standIns = standIns
     self.package = package.standardizedFileURL.resolvingSymlinksInPath()
     folder = self.package.appendingPathComponent(".build/coredata")
   }
@@ -36,7 +41,7 @@ package struct PackagePreparation {
     }
     var copies: [(original: URL, copy: URL)] = []
     for (source, original) in sources {
-      guard let text = SourceRewriter.rewrite(original, names) else { continue }
+      guard let text = SourceRewriter.rewrite(original, names, standIns: standIns) else { continue }
       let copy = self.copy(of: source)
       try write(text, to: copy)
       copies.append((source, copy))

@@ -10,28 +10,37 @@ import SwiftSyntax
 package enum SourceRewriter {
   /// Returns the rewritten source; nil if it can stay as it is. O(length).
   ///
-  /// - Parameter names: the types of the package's modules whose names Foundation has too.
-  package static func rewrite(_ source: String, _ names: OwnNames = OwnNames()) -> String? {
-    guard marks.contains(where: source.contains) else { return nil }
+  /// - Parameters:
+  ///   - names: the types of the package's modules whose names Foundation has too.
+  ///   - standIns: the modules of Apple's in whose place others are imported: `CombineStandIn` for `Combine`.
+  package static func rewrite(
+    _ source: String,
+    _ names: OwnNames = OwnNames(),
+    standIns: Set<String> = []
+  ) -> String? {
+    guard marks.contains(where: source.contains) || !standIns.isEmpty else { return nil }
     let tree = Parser.parse(source: source)
     let imports = ImportCollector(tree)
-    let collector = EditCollector(imports, names)
+    let collector = EditCollector(imports, names, standIns)
     collector.walk(tree)
-    let needsImport = collector.needsCoreData && !imports.names.isEmpty && !imports.names.contains("CoreData")
-    if collector.edits.isEmpty, !needsImport { return nil }
-    let text = apply(collector.edits, to: source)
-    return needsImport ? text + importAtTheEnd : text
+    let present = imports.names.union(standIns.filter { imports.names.contains($0 + "StandIn") })
+    let needed = imports.names.isEmpty ? [] : collector.needed.subtracting(present).sorted()
+    if collector.edits.isEmpty, needed.isEmpty { return nil }
+    return apply(collector.edits, to: source) + needed.map { importAtTheEnd($0, standIns) }.joined()
   }
 
-  /// An import for a source that another file of its module, or a module that it imports, gives Core Data's names on
-  /// Apple's systems. It stands behind the last line, so that the lines before it keep their numbers.
-  private static let importAtTheEnd = "\n#if canImport(CoreData)\n  import CoreData\n#endif\n"
+  /// Returns an import for a source that another file of its module, or a module that it imports, gives a module's names
+  /// on Apple's systems. It stands behind the last line, so that the lines before it keep their numbers.
+  private static func importAtTheEnd(_ module: String, _ standIns: Set<String>) -> String {
+    let name = standIns.contains(module) ? module + "StandIn" : module
+    return "\n#if canImport(\(name))\n  import \(name)\n#endif\n"
+  }
 
   /// One of these is in every source that needs a change.
   private static let marks = [
     "@NSManaged", "@objc", "#keyPath", "init(entity", "init(context", "init(persistentStore", "NSFetchRequest<",
     "NSExpression", "NSComparisonPredicate", "NSCompoundPredicate", "NSManagedObject", "NSStringFromClass",
-    "#selector", "removeObserver", "import CoreData",
+    "#selector", "removeObserver", "import CoreData", "Bundle(identifier", "canImport(Darwin)",
   ]
 
   private static func apply(_ edits: [SourceEdit], to source: String) -> String {
@@ -81,14 +90,18 @@ private final class ImportCollector: SyntaxVisitor {
 /// Finds what has to change.
 private final class EditCollector: SyntaxVisitor {
   private(set) var edits: [SourceEdit] = []
-  /// Whether the source has names of Core Data, and so needs its import.
-  private(set) var needsCoreData = false
+  /// The modules whose names the source has, and whose imports it needs.
+  private(set) var needed: Set<String> = []
   private let imports: ImportCollector
   private let names: OwnNames
   private let importsCoreData: Bool
+  private let standIns: Set<String>
+  /// The names of modules that have been replaced.
+  private var renamed: Set<SyntaxIdentifier> = []
 
-  init(_ imports: ImportCollector, _ names: OwnNames) {
+  init(_ imports: ImportCollector, _ names: OwnNames, _ standIns: Set<String>) {
     self.imports = imports
+    self.standIns = standIns
     self.names = names
     importsCoreData = imports.names.contains("CoreData")
     super.init(viewMode: .sourceAccurate)
@@ -120,6 +133,10 @@ private final class EditCollector: SyntaxVisitor {
 
   /// Classes that Foundation declares on Linux without a way to make one.
   private static let absent: Set<String> = ["NSExpression", "NSComparisonPredicate"]
+  /// What names the properties of classes that need not be of Core Data, and where.
+  private var namedClasses: [(position: AbsolutePosition, text: String)] = []
+  /// Where the source has names of ``limited``.
+  private var limitedNames: [AbsolutePosition] = []
   /// What Foundation has in a form that does less. A module need not have Core Data to use it.
   private static let limited: Set<String> = ["NSCompoundPredicate", "NSStringFromClass"]
 
@@ -136,13 +153,62 @@ private final class EditCollector: SyntaxVisitor {
 
   /// Names the module before a class that Foundation has too.
   private func qualify(_ name: TokenSyntax) {
-    if name.text.hasPrefix("NSManagedObject") { needsCoreData = true }
+    if name.text.hasPrefix("NSManagedObject") { needed.insert("CoreData") }
+    if imports.names.contains(name.text) { standIn(for: name) }
+    if standIns.contains("Combine"), Self.combine.contains(name.text) { needed.insert("Combine") }
     if !imports.declarations.contains(name.text), let module = names.module(of: name.text, imported: imports.names) {
       insert(module + ".", at: name.positionAfterSkippingLeadingTrivia)
     }
-    guard Self.absent.contains(name.text) || (Self.limited.contains(name.text) && importsCoreData) else { return }
-    needsCoreData = true
+    if Self.limited.contains(name.text) { limitedNames.append(name.positionAfterSkippingLeadingTrivia) }
+    guard Self.absent.contains(name.text) else { return }
+    needed.insert("CoreData")
     insert("CoreData.", at: name.positionAfterSkippingLeadingTrivia)
+  }
+
+  /// If the source uses Core Data, names its module before what Foundation has in a form that does less, and writes the
+  /// names of properties.
+  override func visitPost(_ node: SourceFileSyntax) {
+    guard importsCoreData || needed.contains("CoreData") else { return }
+    for position in limitedNames { insert("CoreData.", at: position) }
+    for (position, text) in namedClasses { insert(text, at: position) }
+  }
+
+  // MARK: Stand-ins
+
+  /// Names of Combine, which Foundation hands on to whoever imports it.
+  private static let combine: Set<String> = [
+    "AnyCancellable", "AnyPublisher", "CurrentValueSubject", "ObservableObject", "PassthroughSubject",
+  ]
+
+  override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
+    if let module = node.path.first { standIn(for: module.name) }
+    return .visitChildren
+  }
+
+  /// Names the module that stands in for one of Apple's, once.
+  private func standIn(for name: TokenSyntax) {
+    guard standIns.contains(name.text), renamed.insert(name.id).inserted else { return }
+    insert("StandIn", at: name.endPositionBeforeTrailingTrivia)
+  }
+
+  // MARK: Conditions
+
+  /// What once was on Apple's systems alone, and is in Foundation or this module now.
+  private static let appleNames = [
+    "NSManagedObject", "NSFetchRequest", "NSPersistent", "NSExpression", "NSComparisonPredicate", "NSPredicate(format",
+    "NSSortDescriptor(key", "Foundation.SortDescriptor<", "extension NSNumber",
+  ]
+
+  /// A part that is for Apple's systems, and uses what is here too, is compiled.
+  override func visit(_ node: IfConfigClauseSyntax) -> SyntaxVisitorContinueKind {
+    let tokens = node.condition.map { Array($0.tokens(viewMode: .sourceAccurate)) } ?? []
+    for (before, token) in zip(tokens, tokens.dropFirst()) where before.tokenKind == .leftParen { standIn(for: token) }
+    guard let condition = node.condition, condition.trimmedDescription == "canImport(Darwin)",
+      let text = node.elements?.description, Self.appleNames.contains(where: text.contains)
+    else { return .visitChildren }
+    needed.insert("CoreData")
+    insert(" || canImport(CoreData)", at: condition.endPositionBeforeTrailingTrivia)
+    return .visitChildren
   }
 
   // MARK: Attributes
@@ -222,6 +288,10 @@ private final class EditCollector: SyntaxVisitor {
       // The framework makes objects of classes that it does not know, which Swift allows for `required` alone.
       if let modifier = node.modifiers.first(where: { $0.name.text == "override" }) {
         replace(modifier, by: "required")
+        // Such an initializer must be visible wherever the class can have subclasses.
+        for modifier in node.modifiers where ["private", "fileprivate"].contains(modifier.name.text) {
+          replace(modifier, by: isInOpenClass(node) ? "public" : "internal")
+        }
       }
     case ["context"] where isInClass(node) && !node.modifiers.contains { $0.name.text == "required" }:
       let type = node.signature.parameterClause.parameters.first?.type.trimmedDescription
@@ -233,8 +303,14 @@ private final class EditCollector: SyntaxVisitor {
     return .visitChildren
   }
 
-  private func isInClass(_ node: InitializerDeclSyntax) -> Bool {
-    node.parent?.as(MemberBlockItemSyntax.self)?.parent?.parent?.parent?.is(ClassDeclSyntax.self) ?? false
+  private func isInClass(_ node: InitializerDeclSyntax) -> Bool { classDeclaration(of: node) != nil }
+
+  private func isInOpenClass(_ node: InitializerDeclSyntax) -> Bool {
+    classDeclaration(of: node)?.modifiers.contains { $0.name.text == "open" } ?? false
+  }
+
+  private func classDeclaration(of node: InitializerDeclSyntax) -> ClassDeclSyntax? {
+    node.parent?.as(MemberBlockItemSyntax.self)?.parent?.parent?.parent?.as(ClassDeclSyntax.self)
   }
 
   // MARK: Types
@@ -258,18 +334,22 @@ private final class EditCollector: SyntaxVisitor {
 
   /// Writes down the names that Objective-C gives the properties of a managed object's class.
   private func nameKeyPaths(_ node: ClassDeclSyntax) {
+    let parents = node.inheritanceClause?.inheritedTypes.map(\.type.trimmedDescription) ?? []
     guard node.genericParameterClause == nil, let last = node.memberBlock.members.last,
-      node.inheritanceClause?.inheritedTypes.contains(where: { $0.type.trimmedDescription == "NSManagedObject" })
-        == true
+      let parent = ["NSManagedObject", "NSObject"].first(where: parents.contains)
     else { return }
     let names = node.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }.flatMap(keys)
     if names.isEmpty { return }
-    let isPublic = node.modifiers.contains { ["public", "open"].contains($0.name.text) }
     let entries = names.map { "\\\(node.name.text).\($0): \"\($0)\"" }.joined(separator: ", ")
-    insert(
-      "; \(isPublic ? "public " : "")override class var keyPathNames: [AnyKeyPath: String] { [\(entries)] }",
-      at: last.endPositionBeforeTrailingTrivia
-    )
+    let isPublic = node.modifiers.contains { ["public", "open"].contains($0.name.text) }
+    let access = isPublic ? "public " : ""
+    let list = "class var keyPathNames: [AnyKeyPath: String] { [\(entries)] }"
+    if parent == "NSManagedObject" {
+      return insert("; \(access)override \(list)", at: last.endPositionBeforeTrailingTrivia)
+    }
+    guard let lastParent = node.inheritanceClause?.inheritedTypes.last else { return }
+    namedClasses.append((lastParent.endPositionBeforeTrailingTrivia, ", CoreData.KeyPathNaming"))
+    namedClasses.append((last.endPositionBeforeTrailingTrivia, "; \(access)\(list)"))
   }
 
   /// The initializers by which the framework makes objects of classes that it does not know. Objective-C lets a
@@ -337,7 +417,7 @@ private final class EditCollector: SyntaxVisitor {
     switch node.macroName.text {
     case "keyPath": replace(node, by: "\"\(Self.keys(argument.expression.trimmedDescription))\"")
     case "selector":
-      needsCoreData = true
+      needed.insert("CoreData")
       replace(node, by: Self.selector(of: argument.expression))
     default: return .visitChildren
     }
@@ -355,6 +435,10 @@ private final class EditCollector: SyntaxVisitor {
 
   override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
     let labels = node.arguments.map { $0.label?.text ?? "" }
+    if labels == ["identifier"], node.calledExpression.trimmedDescription == "Bundle" {
+      needed.insert("CoreData")
+      insert(".found", at: node.calledExpression.endPositionBeforeTrailingTrivia)
+    }
     if importsCoreData, [[""], ["", "name", "object"]].contains(labels),
       let name = node.calledExpression.as(MemberAccessExprSyntax.self)?.declName, name.baseName.text == "removeObserver"
     {

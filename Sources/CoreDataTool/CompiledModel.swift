@@ -21,4 +21,12 @@ enum CompiledModel {
     let data = try PropertyListSerialization.data(fromPropertyList: information, format: .xml, options: 0)
     try data.write(to: folder.appendingPathComponent("VersionInfo.plist"))
   }
+
+  /// Puts a mapping model where programs look for a compiled one. It stays in its own form, as a folder with the name of
+  /// a compiled one, which `NSMappingModel` reads.
+  static func write(mappingModelAt url: URL, to folder: URL) throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let data = try Data(contentsOf: url.appendingPathComponent("xcmapping.xml"))
+    try data.write(to: folder.appendingPathComponent("xcmapping.xml"))
+  }
 }

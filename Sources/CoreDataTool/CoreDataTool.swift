@@ -6,7 +6,8 @@ import HeartwoodModelFiles
 @main
 struct CoreDataTool {
   private static let usage = """
-    USAGE: heartwood-coredata prepare|build|test [--package-path <folder>] [arguments of swift build or swift test]
+    USAGE: heartwood-coredata prepare|build|test [--package-path <folder>] [--stand-ins]
+                              [arguments of swift build or swift test]
 
     Builds a package whose sources are written against Apple's CoreData, as it is.
 
@@ -15,6 +16,9 @@ struct CoreDataTool {
                 originals. Diagnostics name the originals.
       build     Prepares and builds the package, and compiles the data models in the resources of its targets.
       test      The same, and runs the tests.
+
+      --stand-ins  Builds a small module in place of Combine, for the sources that import it. It does what a few tests
+                   need, and is not for programs.
 
     """
 
@@ -38,15 +42,18 @@ struct CoreDataTool {
       folder = rest[place + 1]
       rest.removeSubrange(place...(place + 1))
     }
-    let preparation = PackagePreparation(package: URL(fileURLWithPath: folder))
+    let usesStandIns = rest.contains("--stand-ins")
+    rest.removeAll { $0 == "--stand-ins" }
+    let standIns = usesStandIns ? try StandIn.all() : []
+    let preparation = PackagePreparation(package: URL(fileURLWithPath: folder), standIns: Set(standIns.map(\.module)))
     switch command {
     case "prepare": try prepare(preparation)
     case "build":
       try prepare(preparation)
-      try PackageBuild(preparation).build(rest)
+      try PackageBuild(preparation, standIns).build(rest)
     case "test":
       try prepare(preparation)
-      try PackageBuild(preparation).test(rest)
+      try PackageBuild(preparation, standIns).test(rest)
     default: throw PreparationError("There is no command \(command).\n\n\(usage)")
     }
   }
@@ -72,9 +79,15 @@ struct CommandFailure: Error {
 struct PackageBuild {
   private let preparation: PackagePreparation
 
-  init(_ preparation: PackagePreparation) { self.preparation = preparation }
+  private let standIns: [StandIn]
+
+  init(_ preparation: PackagePreparation, _ standIns: [StandIn]) {
+    self.preparation = preparation
+    self.standIns = standIns
+  }
 
   func build(_ arguments: [String]) throws {
+    try makeStandIns()
     try swift(["build"] + overlay + arguments)
     try compileModels(Self.building(arguments))
   }
@@ -84,13 +97,25 @@ struct PackageBuild {
   func test(_ arguments: [String]) throws {
     let configuration = Self.building(arguments)
     let discovery = ["--enable-test-discovery"]
+    try makeStandIns()
     try swift(["build", "--build-tests"] + discovery + overlay + configuration)
     try compileModels(configuration)
     try writeInformation(configuration)
     try swift(["test", "--skip-build"] + discovery + overlay + arguments)
   }
 
-  private var overlay: [String] { ["-Xswiftc", "-vfsoverlay", "-Xswiftc", preparation.overlay.path] }
+  /// The options of the compiler with which it sees the rewritten sources and the stand-ins.
+  private var overlay: [String] {
+    let objects = standIns.flatMap { ["-Xlinker", $0.object(in: standInFolder).path] }
+    let modules = standIns.isEmpty ? [] : ["-Xswiftc", "-I" + standInFolder.path]
+    return ["-Xswiftc", "-vfsoverlay", "-Xswiftc", preparation.overlay.path] + modules + objects
+  }
+
+  private var standInFolder: URL { preparation.folder.appendingPathComponent("stand-ins") }
+
+  private func makeStandIns() throws {
+    for standIn in standIns { try run(try standIn.compiling(into: standInFolder)) }
+  }
 
   private static let buildOptions: Set<String> = [
     "-c", "--configuration", "--scratch-path", "--build-path", "--traits", "-Xswiftc", "-Xcc", "-Xlinker",
@@ -107,17 +132,19 @@ struct PackageBuild {
     return result
   }
 
-  private func swift(_ arguments: [String]) throws {
-    let process = Self.process(arguments, preparation)
+  private func swift(_ arguments: [String]) throws { try run(["swift"] + arguments) }
+
+  private func run(_ command: [String]) throws {
+    let process = Self.process(command, preparation)
     try process.run()
     process.waitUntilExit()
     if process.terminationStatus != 0 { throw CommandFailure(status: process.terminationStatus) }
   }
 
-  private static func process(_ arguments: [String], _ preparation: PackagePreparation) -> Process {
+  private static func process(_ command: [String], _ preparation: PackagePreparation) -> Process {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["swift"] + arguments
+    process.arguments = command
     process.currentDirectoryURL = preparation.package
     return process
   }
@@ -130,17 +157,23 @@ struct PackageBuild {
     try data.write(to: products(arguments).appendingPathComponent("Info.plist"))
   }
 
-  /// Writes compiled models beside the sources of models in the built resources, where programs look for them.
+  /// Writes compiled models and mapping models beside their sources in the built resources, where programs look for
+  /// them.
   private func compileModels(_ arguments: [String]) throws {
-    for url in try Self.models(in: products(arguments)) {
+    let folder = try products(arguments)
+    for url in try Self.resources("xcdatamodeld", in: folder) {
       try CompiledModel.write(modelAt: url, to: url.deletingPathExtension().appendingPathExtension("momd"))
+      CoreDataTool.write("Compiled \(url.lastPathComponent)\n")
+    }
+    for url in try Self.resources("xcmappingmodel", in: folder) {
+      try CompiledModel.write(mappingModelAt: url, to: url.deletingPathExtension().appendingPathExtension("cdm"))
       CoreDataTool.write("Compiled \(url.lastPathComponent)\n")
     }
   }
 
   /// Returns the folder of the products.
   private func products(_ arguments: [String]) throws -> URL {
-    let process = Self.process(["build", "--show-bin-path"] + arguments, preparation)
+    let process = Self.process(["swift", "build", "--show-bin-path"] + arguments, preparation)
     let output = Pipe()
     process.standardOutput = output
     try process.run()
@@ -150,9 +183,9 @@ struct PackageBuild {
     return URL(fileURLWithPath: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
   }
 
-  private static func models(in folder: URL) throws -> [URL] {
+  private static func resources(_ pathExtension: String, in folder: URL) throws -> [URL] {
     try contents(of: folder).filter { ["resources", "bundle"].contains($0.pathExtension) }
-      .flatMap { try contents(of: $0) }.filter { $0.pathExtension == "xcdatamodeld" }
+      .flatMap { try contents(of: $0) }.filter { $0.pathExtension == pathExtension }
   }
 
   private static func contents(of folder: URL) throws -> [URL] {

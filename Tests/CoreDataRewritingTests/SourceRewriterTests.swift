@@ -97,6 +97,24 @@ import Testing
       "import CoreData\npublic class A: NSManagedObject {\n  var name: String?\n  var other = 1; public override class var "
         + "keyPathNames: [AnyKeyPath: String] { [\\A.name: \"name\"] } // note\n}"
     ),
+    (
+      "import CoreData\nclass A: NSObject { @objc var id = 1 }",
+      "import CoreData\nclass A: NSObject, CoreData.KeyPathNaming { var id = 1; "
+        + #"class var keyPathNames: [AnyKeyPath: String] { [\A.id: "id"] } }"#
+    ),
+    (
+      "class A: NSManagedObject { override private init(entity: E, insertInto context: C?) {} }",
+      "class A: NSManagedObject { required internal init(entity: E, insertInto context: C?) {} }"
+    ),
+    (
+      "import CoreData\nlet bundle = Bundle(identifier: \"a.B\")!",
+      "import CoreData\nlet bundle = Bundle.found(identifier: \"a.B\")!"
+    ),
+    // Conditions.
+    (
+      "import CoreData\n#if canImport(Darwin)\nlet p = NSPredicate(format: \"a == 1\")\n#endif",
+      "import CoreData\n#if canImport(Darwin) || canImport(CoreData)\nlet p = NSPredicate(format: \"a == 1\")\n#endif"
+    ),
   ]) func sourcesAreRewritten(before: String, after: String) {
     #expect(SourceRewriter.rewrite(before) == after)
     #expect(before.count { $0.isNewline } == after.count { $0.isNewline })
@@ -119,6 +137,8 @@ import Testing
     "struct A { var memo: String? }",
     "extension A { convenience init(context: NSManagedObjectContext) { self.init() } }",
     "struct A { init(context: NSManagedObjectContext) {} }",
+    "#if canImport(Darwin)\nimport Darwin\n#endif",
+    "import Combine",
     "let text = \"@objc is of Objective-C\"",
     "// @NSManaged var memo: String?",
     "let r = x as? NSFetchRequest<ToDo>",
@@ -128,6 +148,20 @@ import Testing
     "let r = request.copy() as! NSFetchRequest<ToDo>",
   ]) func otherSourcesStayAsTheyAre(source: String) {
     #expect(SourceRewriter.rewrite(source) == nil)
+  }
+
+  @Test(arguments: [
+    ("import Combine", "import CombineStandIn"),
+    ("#if canImport(Combine)\nimport Combine\n#endif", "#if canImport(CombineStandIn)\nimport CombineStandIn\n#endif"),
+    ("import Combine\nlet a: Combine.AnyCancellable", "import CombineStandIn\nlet a: CombineStandIn.AnyCancellable"),
+    (
+      "import Foundation\nclass A: ObservableObject {}",
+      "import Foundation\nclass A: ObservableObject {}\n#if canImport(CombineStandIn)\n  import CombineStandIn\n#endif\n"
+    ),
+  ]) func standInsAreImported(before: String, after: String) {
+    #expect(SourceRewriter.rewrite(before, standIns: ["Combine"]) == after)
+    #expect(SourceRewriter.rewrite(after, standIns: ["Combine"]) == nil)
+    #expect(SourceRewriter.rewrite(before) == nil)
   }
 
   @Test func namesOfModulesThatFoundationHasTooAreQualified() {

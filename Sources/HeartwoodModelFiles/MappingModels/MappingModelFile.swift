@@ -26,7 +26,7 @@ public struct MappingModelFile: Sendable {
   /// - Throws: ``ModelFileError`` with the file and the reason.
   public init(contentsOf url: URL) throws(ModelFileError) {
     self.url = url
-    if url.path.hasSuffix(Self.compiledSuffix) {
+    if url.path.hasSuffix(Self.compiledSuffix), !Self.isFolder(url) {
       let reader = try Self.compiled(url)
       (sourceVersion, destinationVersion) = (nil, nil)
       (drafts, notes) = (reader.entityMappings, reader.problems.texts)
@@ -55,10 +55,16 @@ public struct MappingModelFile: Sendable {
   }
 
   private static func document(_ url: URL) -> URL {
-    var isFolder = false
-    _ = FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
-    return isFolder ? url.appending(path: "xcmapping.xml") : url
+    isFolder(url) ? url.appending(path: "xcmapping.xml") : url
   }
+
+  private static func isFolder(_ url: URL) -> Bool {
+    var isFolder = false
+    return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && isFolder
+  }
+
+  /// The mappings as they are in the file, without the expressions that it leaves out.
+  package var draft: MappingModel { MappingModel(entityMappings: drafts.map(\.written)) }
 
   /// Returns the mapping model between two versions of a model. Expressions that the file leaves out are filled in as
   /// Xcode does, and the version hashes of the entities are those of the models.
@@ -167,6 +173,14 @@ struct EntityMappingDraft: Sendable {
   /// Returns the name of a mapping, or the default name if it has none.
   static func name(_ name: String?, from source: String?, to destination: String?) -> String {
     name ?? [source, destination].compactMap(\.self).joined(separator: "To")
+  }
+
+  /// The mapping as it is in the file.
+  var written: EntityMapping {
+    var written = mapping
+    written.attributeMappings = attributes.map(\.mapping)
+    written.relationshipMappings = relationships.map(\.mapping)
+    return written
   }
 
   func completed(_ source: ManagedObjectModel, _ destination: ManagedObjectModel) -> EntityMapping {

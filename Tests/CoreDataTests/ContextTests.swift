@@ -194,6 +194,35 @@ import Testing
       #expect(toDo.managedObjectContext == nil && !stack.context.hasChanges)
     }
   }
+
+  @Test func mergingTellsOfNewObjects() throws {
+    let stack = try Stack(NSInMemoryStoreType)
+    let other = Stack.context(of: stack.coordinator)
+    final class Told: @unchecked Sendable {
+      // `@unchecked Sendable`: one thread runs the test.
+      var memos: [String?] = []
+      var saved: Notification?
+    }
+    let told = Told()
+    let center = NotificationCenter.default
+    let observers = [
+      center.addObserver(forName: .NSManagedObjectContextObjectsDidChange, object: other, queue: nil) { note in
+        let inserted = note.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject> ?? []
+        told.memos += inserted.map { $0.value(forKey: "memo") as? String }
+      },
+      center.addObserver(forName: .NSManagedObjectContextDidSave, object: stack.context, queue: nil) {
+        told.saved = $0
+      },
+    ]
+    try stack.context.performAndWait {
+      stack.insert("Milk")
+      try stack.context.save()
+    }
+    let saved = try #require(told.saved)
+    other.performAndWait { other.mergeChanges(fromContextDidSave: saved) }
+    #expect(told.memos == ["Milk"])
+    for observer in observers { center.removeObserver(observer) }
+  }
 }
 
 /// An object on its way between blocks of its own context.

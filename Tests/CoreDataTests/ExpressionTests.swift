@@ -193,4 +193,41 @@ import Testing
   class Noted: NSManagedObject {
     var name: String?; override class var keyPathNames: [AnyKeyPath: String] { [\Noted.name: "name"] }
   }
+
+  // MARK: Objects that are no managed ones
+
+  final class Event: NSObject, KeyPathNaming {
+    let id: Int
+    let speakers: [String]
+
+    init(_ id: Int, _ speakers: [String] = []) {
+      self.id = id
+      self.speakers = speakers
+    }
+
+    static var keyPathNames: [AnyKeyPath: String] { [\Event.id: "id"] }
+  }
+
+  @Test func keysOfOtherObjectsAreTheirStoredProperties() {
+    let events = [Event(1, ["A"]), Event(2)]
+    let predicate = NSPredicate(format: "id > 0 AND speakers.@count > 0 AND speakers CONTAINS 'A'")
+    #expect(events.map { predicate.evaluate(with: $0) } == [true, false])
+    let sorted = (events as NSArray).sortedArray(using: [NSSortDescriptor(key: "id", ascending: false)])
+    #expect(sorted.compactMap { ($0 as? Event)?.id } == [2, 1])
+  }
+
+  @Test func sortDescriptorsOfTheStandardLibraryAreConverted() throws {
+    let descriptor = NSSortDescriptor(SortDescriptor(\Event.id, order: .reverse))
+    #expect(descriptor.key == "id" && !descriptor.ascending)
+    #expect(descriptor == NSSortDescriptor(SortDescriptor(\Event.id, order: .reverse)))
+    #expect(descriptor.compare(Event(1), to: Event(2)) == .orderedDescending)
+    #expect((descriptor.reversedSortDescriptor as? NSSortDescriptor)?.ascending == true)
+    let back = try #require(SortDescriptor(descriptor, comparing: Event.self))
+    #expect([Event(1), Event(2)].sorted(using: back).map(\.id) == [2, 1])
+    let keyed = try #require(SortDescriptor(NSSortDescriptor(key: "id", ascending: false), comparing: Event.self))
+    #expect([Event(1), Event(3), Event(2)].sorted(using: keyed).map(\.id) == [3, 2, 1])
+    #expect(NSSortDescriptor(keyed).key == "id")
+    let keyless = NSSortDescriptor(key: nil, ascending: true)
+    #expect(keyless.key == nil && SortDescriptor(keyless, comparing: Event.self) == nil)
+  }
 }

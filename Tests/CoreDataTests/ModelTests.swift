@@ -43,7 +43,9 @@ import Testing
     #expect(Models.toDos().entityVersionHashesByName.count == 2)
     let copy = try #require(Models.toDos().copy() as? NSManagedObjectModel)
     #expect(copy.entityVersionHashesByName == Models.toDos().entityVersionHashesByName)
+    #expect(copy == Models.toDos() && copy.hash == Models.toDos().hash)
     copy.entities[0].renamingIdentifier = "Task"
+    #expect(copy != Models.toDos())
     #expect(copy.entitiesByName["ToDo"]?.renamingIdentifier == "Task")
   }
 

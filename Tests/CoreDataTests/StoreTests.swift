@@ -120,7 +120,7 @@ import Testing
         ofType: NSInMemoryStoreType,
         configurationName: nil,
         at: nil,
-        options: ["NSPersistentHistoryTrackingKey": true]
+        options: ["NSFileProtectionKey": true]
       )
     }
     #expect(error?.code == .persistentStoreOpen)

@@ -35,14 +35,16 @@ extension NSManagedObjectContext {
 
   /// Merges what another context has saved: objects take the newest values and keep their own changes.
   ///
-  /// - Parameter notification: an `NSManagedObjectContextDidSave`.
+  /// - Parameter notification: an `NSManagedObjectContextDidSave`, or that of a transaction of the history.
   public final func mergeChanges(fromContextDidSave notification: Notification) {
     guard (notification.object as AnyObject?) !== self else { return }
+    func ids(_ keys: String...) -> Set<ManagedObjectID> {
+      keys.reduce(into: []) { $0.formUnion(Self.ids(notification.userInfo?[$1])) }
+    }
     mergeChanges(
-      inserted: Self.ids(notification.userInfo?[NSInsertedObjectsKey]),
-      updated: Self.ids(notification.userInfo?[NSUpdatedObjectsKey])
-        .union(Self.ids(notification.userInfo?[NSRefreshedObjectsKey])),
-      deleted: Self.ids(notification.userInfo?[NSDeletedObjectsKey])
+      inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),
+      updated: ids(NSUpdatedObjectsKey, NSRefreshedObjectsKey, NSUpdatedObjectIDsKey),
+      deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey)
     )
   }
 
@@ -69,7 +71,16 @@ extension NSManagedObjectContext {
     updated: Set<ManagedObjectID>,
     deleted: Set<ManagedObjectID>
   ) {
-    hold { core.mergeChanges(from: ContextChanges(inserted: inserted, updated: updated, deleted: deleted)) }
+    merge(ContextChanges(inserted: inserted, updated: updated, deleted: deleted))
+  }
+
+  /// Merges changes. Observers hear of new objects too, so these are made.
+  private func merge(_ changes: ContextChanges) {
+    hold {
+      let inserted = changes.insertedObjectIDs.filter { !$0.isTemporaryID }.map(facade(with:))
+      core.mergeChanges(from: changes)
+      withExtendedLifetime(inserted) {}
+    }
     forgetSettled()
   }
 
@@ -116,8 +127,7 @@ extension NSManagedObjectContext {
   final func follow(_ changes: ContextChanges) {
     perform { [weak self] in
       guard let self else { return }
-      hold { self.core.mergeChanges(from: changes) }
-      forgetSettled()
+      merge(changes)
     }
   }
 }

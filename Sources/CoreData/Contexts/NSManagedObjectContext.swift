@@ -67,6 +67,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
+  /// Records the changes so that they can be undone; nil if they cannot.
+  open var undoManager: UndoManager? {
+    didSet {
+      guard undoManager !== oldValue else { return }
+      oldValue?.detach(self)
+      undoManager?.attach(self)
+      coreContext?.undoManager = undoManager?.core
+    }
+  }
+
+  /// How old the values may be that objects take without asking the store. Stores tell here when they have newer ones,
+  /// so that objects take the newest values whatever is allowed.
+  open var stalenessInterval: TimeInterval = -1
+
   // MARK: Stores
 
   /// The coordinator of the stores, or that of the parent. Setting it makes the context empty.
@@ -102,6 +116,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     coreContext.name = name
     coreContext.transactionAuthor = transactionAuthor
     if let policy = mergePolicy as? NSMergePolicy { coreContext.mergePolicy = policy.core }
+    coreContext.undoManager = undoManager?.core
     changed = [:]
     observe(coreContext)
   }
@@ -289,6 +304,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       changed[ObjectIdentifier(object)] = nil
     }
     scheduleEndOfEvent()
+  }
+
+  /// Notes that an undo or a redo has changed objects.
+  final func noteUndo() {
+    for object in insertedObjects.union(updatedObjects).union(deletedObjects) { noteChange(of: object) }
+    forgetSettled()
+  }
+
+  final func removeUndoActions() {
+    if let coreContext { undoManager?.core.removeAllActions(withTarget: coreContext) }
   }
 
   final func forgetSettled() { changed = changed.filter { $0.value.hasChanges } }

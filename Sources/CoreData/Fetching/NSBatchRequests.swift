@@ -108,7 +108,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 // MARK: Executing
 
 extension NSManagedObjectContext {
-  /// Performs a batch request.
+  /// Performs a batch request, an asynchronous fetch, or a request for the history.
   ///
   /// - Throws: a `CocoaError`; one of the code `persistentStoreOperation` for another request: use ``fetch(_:)`` for
   ///   fetches.
@@ -118,7 +118,14 @@ extension NSManagedObjectContext {
       switch request {
       case let request as NSBatchUpdateRequest: return try update(request)
       case let request as NSBatchDeleteRequest: return try delete(request)
-      default: throw CocoaError.make(.persistentStoreOperation, "Only batch requests are executed. Fetch by fetch(_:).")
+      case let request as NSBatchInsertRequest: return try insert(request)
+      case let request as any AsynchronousRequest: return request.start(in: self)
+      case let request as NSPersistentHistoryChangeRequest:
+        guard let coordinator = persistentStoreCoordinator else {
+          throw CocoaError.make(.persistentStoreOperation, "The context has no coordinator.")
+        }
+        return try request.execute(in: coordinator)
+      default: throw CocoaError.make(.persistentStoreOperation, "A fetch is not executed. Use fetch(_:).")
       }
     } catch {
       throw CocoaError.of(error, self)

@@ -67,6 +67,12 @@ open class NSExpression: NSObject, NSCopying {
     self.init(.function(name, parameters.map(Self.expression)))
   }
 
+  /// Creates an expression that sends a message to the value of another, for mapping models, which have `$manager` and
+  /// `$source` as variables. Fetches do not understand it.
+  public convenience init(forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]?) {
+    self.init(.call(target, name, (parameters ?? []).map(Self.expression)))
+  }
+
   /// Creates an expression that is a collection of the values of others.
   public convenience init(forAggregate subexpressions: [Any]) {
     self.init(.aggregate(subexpressions.map(Self.expression)))
@@ -106,7 +112,7 @@ open class NSExpression: NSObject, NSCopying {
     case .evaluatedObject: .evaluatedObject
     case .variable: .variable
     case .keyPath: .keyPath
-    case .function, .other: .function
+    case .function, .call, .other: .function
     case .aggregate: .aggregate
     case .subquery: .subquery
     case .conditional: .conditional
@@ -135,14 +141,24 @@ open class NSExpression: NSObject, NSCopying {
 
   /// The name of the function.
   open var function: String {
-    guard case .function(let name, _) = content else { stop("function") }
-    return name
+    switch content {
+    case .function(let name, _), .call(_, let name, _): return name
+    default: stop("function")
+    }
   }
 
   /// The arguments of the function.
   open var arguments: [NSExpression]? {
-    guard case .function(_, let arguments) = content else { stop("arguments") }
-    return arguments
+    switch content {
+    case .function(_, let arguments), .call(_, _, let arguments): return arguments
+    default: stop("arguments")
+    }
+  }
+
+  /// The expression whose value gets the message.
+  open var operand: NSExpression {
+    guard case .call(let target, _, _) = content else { stop("operand") }
+    return target
   }
 
   /// The expressions of an aggregate, or the collection of a subquery.
@@ -233,6 +249,8 @@ indirect enum ExpressionContent {
   case variable(String)
   case keyPath(String)
   case function(String, [NSExpression])
+  /// A message to the value of an expression, in mapping models.
+  case call(NSExpression, String, [NSExpression])
   case aggregate([NSExpression])
   case subquery(NSExpression, variable: String, NSPredicate)
   case conditional(NSPredicate, NSExpression, NSExpression)
@@ -249,6 +267,8 @@ indirect enum ExpressionContent {
     case .variable(let name): return .variable(name)
     case .keyPath(let path): return Self.keyPath(path)
     case .function(let name, let arguments): return try Self.function(name, arguments.map { try $0.content.tree() })
+    case .call(_, let name, _):
+      throw CocoaError.make(.persistentStoreOperation, "The message \(name) is for mapping models. No fetch sends it.")
     case .aggregate(let elements): return .aggregate(try elements.map { try $0.content.tree() })
     case .subquery(let collection, let variable, let predicate):
       return .subquery(try collection.content.tree(), variable: variable, try PredicateTree.predicate(predicate))
@@ -301,6 +321,8 @@ indirect enum ExpressionContent {
       guard path.hasPrefix("$") else { return self }
       return .other(try PredicateTree.substituting(try tree(), values))
     case .function(let name, let arguments): return .function(name, try arguments.map(replaced))
+    case .call(let target, let name, let arguments):
+      return .call(try replaced(target), name, try arguments.map(replaced))
     case .aggregate(let elements): return .aggregate(try elements.map(replaced))
     case .subquery(let collection, let variable, let predicate):
       let outer = values.filter { $0.key != variable }
@@ -325,6 +347,7 @@ indirect enum ExpressionContent {
     // try?: what no store understands is shown as it is.
     case .constant(let value): (try? tree().description) ?? value.map { "\($0)" } ?? "nil"
     case .function(let name, let arguments): (try? tree().description) ?? "\(name)(\(Self.list(arguments)))"
+    case .call(let target, let name, let arguments): "FUNCTION(\(Self.list([target, Self.text(name)] + arguments)))"
     case .aggregate(let elements): "{\(Self.list(elements))}"
     case .subquery(let collection, let variable, let predicate):
       "SUBQUERY(\(collection), $\(variable), \(PredicateTree.spelling(predicate)))"
@@ -336,6 +359,8 @@ indirect enum ExpressionContent {
     case .other(let tree): tree.description
     }
   }
+
+  private static func text(_ name: String) -> NSExpression { NSExpression(.constant(name)) }
 
   private static func list(_ expressions: [NSExpression]) -> String {
     expressions.map(\.description).joined(separator: ", ")

@@ -13,6 +13,7 @@ extension NSNumber: NSFetchRequestResult {}
 /// The kinds of requests.
 public enum NSPersistentStoreRequestType: UInt, Sendable {
   case fetchRequestType = 1
+  case batchInsertRequestType = 5
   case batchUpdateRequestType = 6
   case batchDeleteRequestType = 7
 }

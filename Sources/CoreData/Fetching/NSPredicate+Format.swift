@@ -54,18 +54,20 @@ extension NSPredicate {
 
 /// An order by the value at a key path.
 final class KeySortDescriptor: NSSortDescriptor {
-  let name: String
+  /// The key path; nil for the objects themselves.
+  let givenName: String?
+  var name: String { givenName ?? "self" }
   let comparison: FetchSortDescriptor.Comparison
   /// The application's own order of the values, which no store knows.
   let ownComparator: Comparator?
 
   init(
-    name: String,
+    name: String?,
     ascending: Bool,
     comparison: FetchSortDescriptor.Comparison = .value,
     comparator: Comparator? = nil
   ) {
-    self.name = name
+    givenName = name
     self.comparison = comparison
     ownComparator = comparator
     // Only `compare` uses the key path, and it is overridden.
@@ -92,7 +94,7 @@ final class KeySortDescriptor: NSSortDescriptor {
   }
 
   override var reversedSortDescriptor: Any {
-    KeySortDescriptor(name: name, ascending: !ascending, comparison: comparison, comparator: ownComparator)
+    KeySortDescriptor(name: givenName, ascending: !ascending, comparison: comparison, comparator: ownComparator)
   }
 
   override func isEqual(_ object: Any?) -> Bool {
@@ -107,13 +109,13 @@ final class KeySortDescriptor: NSSortDescriptor {
 extension NSSortDescriptor {
   /// Creates an order by the value at a key path: `NSSortDescriptor(key: "sortOrder", ascending: true)`.
   public convenience init(key: String?, ascending: Bool) {
-    self.init(making: { KeySortDescriptor(name: key ?? "self", ascending: ascending) })
+    self.init(making: { KeySortDescriptor(name: key, ascending: ascending) })
   }
 
   /// Creates an order of one's own of the values at a key path, for arrays. No store knows it: a fetch with it throws
   /// an error.
   public convenience init(key: String?, ascending: Bool, comparator cmptr: @escaping Comparator) {
-    self.init(making: { KeySortDescriptor(name: key ?? "self", ascending: ascending, comparator: cmptr) })
+    self.init(making: { KeySortDescriptor(name: key, ascending: ascending, comparator: cmptr) })
   }
 
   /// Creates an order by the property that a key path of a managed object reads.
@@ -127,7 +129,11 @@ extension NSSortDescriptor {
   }
 
   /// The key path that objects are ordered by.
-  public var key: String? { (self as? KeySortDescriptor)?.name ?? KeyRecorder.name(of: keyPath) }
+  public var key: String? {
+    if let wrapped = self as? any WrappedOrder { return wrapped.keyName }
+    if let descriptor = self as? KeySortDescriptor { return descriptor.givenName }
+    return KeyRecorder.name(of: keyPath)
+  }
 }
 
 // MARK: Arguments

@@ -15,7 +15,12 @@ enum ModelTree {
       entity.managedObjectClassName == "NSManagedObject" ? nil : entity.managedObjectClassName
     definition.isAbstract = entity.isAbstract
     definition.superentityName = entity.superentity?.name
-    definition.properties = try entity.ownProperties.filter { !($0 is NSFetchedPropertyDescription) }.map(property)
+    definition.properties = try entity.ownProperties.filter { !($0 is NSFetchedPropertyDescription) }.flatMap(
+      properties
+    )
+    definition.compositeAttributes = try entity.ownProperties.compactMap {
+      try ($0 as? NSCompositeAttributeDescription)?.description()
+    }
     definition.fetchedProperties = try entity.ownProperties.compactMap {
       try ($0 as? NSFetchedPropertyDescription)?.description()
     }
@@ -34,16 +39,25 @@ enum ModelTree {
     value as? String ?? (value as? NSPropertyDescription)?.name
   }
 
-  private static func property(_ property: NSPropertyDescription) throws -> PropertyDescription {
+  /// Returns the property, or those of the parts of a composite attribute.
+  private static func properties(_ property: NSPropertyDescription) throws -> [PropertyDescription] {
     switch property {
-    case let attribute as NSAttributeDescription: .attribute(try self.attribute(attribute))
-    case let relationship as NSRelationshipDescription: .relationship(try self.relationship(relationship))
+    case let composite as NSCompositeAttributeDescription:
+      try composite.partAttributes().map { .attribute(try attribute($0)) }
+    case let attribute as NSAttributeDescription: [.attribute(try self.attribute(attribute))]
+    case let relationship as NSRelationshipDescription: [.relationship(try self.relationship(relationship))]
     default:
       throw CocoaError.modelFault("The property \(property.name) is neither an attribute nor a relationship.")
     }
   }
 
   private static func attribute(_ attribute: NSAttributeDescription) throws -> AttributeDescription {
+    if [.compositeAttributeType, .objectIDAttributeType].contains(attribute.attributeType) {
+      throw CocoaError.modelFault(
+        "The attribute \(attribute.name) is of the type \(attribute.attributeType), which no record keeps. A composite "
+          + "attribute is an NSCompositeAttributeDescription; the id of an object is a relationship."
+      )
+    }
     let type = AttributeType(attribute.attributeType)
     var description = attribute.original ?? AttributeDescription(name: "", type: type)
     description.name = attribute.name
@@ -128,16 +142,30 @@ extension NSEntityDescription {
     versionHashModifier = definition.versionHashModifier
     renamingIdentifier = definition.renamingIdentifier
     uniquenessConstraints = definition.uniquenessConstraints
-    ownProperties = definition.properties.map { property in
-      switch property {
-      case .attribute(let attribute):
-        attribute.derivationExpression == nil
-          ? NSAttributeDescription(attribute) : NSDerivedAttributeDescription(deriving: attribute)
-      case .relationship(let relationship): NSRelationshipDescription(relationship)
-      }
-    }
+    ownProperties = Self.composing(
+      definition.properties.map { property in
+        switch property {
+        case .attribute(let attribute):
+          attribute.derivationExpression == nil
+            ? NSAttributeDescription(attribute) : NSDerivedAttributeDescription(deriving: attribute)
+        case .relationship(let relationship): NSRelationshipDescription(relationship)
+        }
+      },
+      definition.compositeAttributes
+    )
     ownProperties += definition.fetchedProperties.map(NSFetchedPropertyDescription.init)
     for property in ownProperties { property.declaringEntity = self }
+  }
+
+  /// Returns properties with composite attributes in place of the attributes that keep their parts.
+  private static func composing(
+    _ properties: [NSPropertyDescription],
+    _ composites: [CompositeAttributeDescription]
+  ) -> [NSPropertyDescription] {
+    let attributes = properties.compactMap { $0 as? NSAttributeDescription }
+    let parts = Set(composites.flatMap { $0.elements.map(\.attributeName) })
+    return properties.filter { !parts.contains($0.name) }
+      + composites.map { NSCompositeAttributeDescription($0, among: attributes) }
   }
 }
 

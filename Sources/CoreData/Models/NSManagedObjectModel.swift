@@ -53,6 +53,19 @@ open class NSManagedObjectModel: NSObject {
     )
   }
 
+  /// Returns whether the other model has equal entities and configurations.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSManagedObjectModel else { return false }
+    if self === other { return true }
+    // try?: a model that is not sound equals itself alone.
+    guard let own = try? model(), let others = try? other.model() else { return false }
+    return own.entitiesByName.mapValues(\.definition) == others.entitiesByName.mapValues(\.definition)
+      && own.configurations == others.configurations
+  }
+
+  /// A number that equal models share.
+  open override var hash: Int { allEntities.reduce(0) { $0 ^ ($1.name?.hashValue ?? 0) } }
+
   /// Returns a copy that can be changed. The model must be sound.
   open override func copy() -> Any {
     do {
@@ -208,6 +221,23 @@ extension NSManagedObjectModel {
   }
 }
 
+extension Bundle {
+  /// Returns the bundle of an identifier, which the command heartwood-coredata writes for `Bundle(identifier:)`. If no
+  /// bundle has the identifier, the resources of the package target are returned whose name is its last part:
+  /// `Shop` for `com.example.Shop`.
+  public static func found(identifier: String) -> Bundle? {
+    Bundle(identifier: identifier)
+      ?? identifier.split(separator: ".").last.flatMap { ModelFiles.resources(ofTarget: String($0)) }
+  }
+
+  /// Returns the resources of a type. Foundation's function of this name returns them as `NSURL` on this system.
+  @_disfavoredOverload
+  public func urls(forResourcesWithExtension ext: String?, subdirectory subpath: String?) -> [URL]? {
+    let urls: [NSURL]? = urls(forResourcesWithExtension: ext, subdirectory: subpath)
+    return urls?.map { $0 as URL }
+  }
+}
+
 // MARK: ModelFiles
 
 /// The files of models.
@@ -219,6 +249,13 @@ enum ModelFiles {
   static func urls(in bundles: [Bundle]) -> [URL] {
     let found = models(in: bundles)
     return found.isEmpty ? models(in: bundles.flatMap(resources)) : found
+  }
+
+  /// Returns the resources of the package target called `name`, beside the program.
+  static func resources(ofTarget name: String) -> Bundle? {
+    resources(of: .main).first {
+      $0.bundleURL.deletingPathExtension().lastPathComponent.split(separator: "_").last.map(String.init) == name
+    }
   }
 
   private static func models(in bundles: [Bundle]) -> [URL] {

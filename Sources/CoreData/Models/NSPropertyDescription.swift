@@ -81,6 +81,10 @@ public enum NSAttributeType: UInt, Sendable {
   case UUIDAttributeType = 1100
   case URIAttributeType = 1200
   case transformableAttributeType = 1800
+  /// The type of expressions whose value is the id of an object.
+  case objectIDAttributeType = 2000
+  /// The type of an ``NSCompositeAttributeDescription``.
+  case compositeAttributeType = 2100
 }
 
 extension AttributeType {
@@ -137,6 +141,10 @@ open class NSAttributeDescription: NSPropertyDescription {
     public static let uri = AttributeType(.URIAttributeType)
     /// Transformable.
     public static let transformable = AttributeType(.transformableAttributeType)
+    /// Object ID.
+    public static let objectID = AttributeType(.objectIDAttributeType)
+    /// Composite.
+    public static let composite = AttributeType(.compositeAttributeType)
   }
 
   /// The type of the values.
@@ -173,6 +181,7 @@ open class NSAttributeDescription: NSPropertyDescription {
     .decimalAttributeType: "NSDecimalNumber", .doubleAttributeType: "NSNumber", .floatAttributeType: "NSNumber",
     .stringAttributeType: "NSString", .booleanAttributeType: "NSNumber", .dateAttributeType: "NSDate",
     .binaryDataAttributeType: "NSData", .UUIDAttributeType: "NSUUID", .URIAttributeType: "NSURL",
+    .compositeAttributeType: "NSDictionary", .objectIDAttributeType: "NSManagedObjectID",
   ]
 
   override class func makeEmpty() -> NSPropertyDescription { NSAttributeDescription() }

@@ -62,7 +62,10 @@ final class KeyRecorder {
 
   /// Returns the dotted name of a key path from a managed object, or of one through stored properties; nil for others.
   static func name(of keyPath: AnyKeyPath) -> String? {
-    guard let objectClass = type(of: keyPath).rootType as? NSManagedObject.Type else { return written(keyPath) }
+    let root = type(of: keyPath).rootType
+    guard let objectClass = root as? NSManagedObject.Type else {
+      return (root as? any KeyPathNaming.Type)?.keyPathNames[keyPath] ?? written(keyPath)
+    }
     return recorded(keyPath, objectClass) ?? objectClass.keyPathNames[keyPath] ?? written(keyPath)
   }
 
@@ -96,6 +99,13 @@ final class KeyRecorder {
 }
 
 // MARK: Names of key paths
+
+/// A class whose properties have names for key-value coding. The command heartwood-coredata writes this for subclasses
+/// of `NSObject` with properties that are declared with `@objc`.
+public protocol KeyPathNaming: AnyObject {
+  /// The names of properties, by the key paths that read them.
+  static var keyPathNames: [AnyKeyPath: String] { get }
+}
 
 extension AnyKeyPath {
   /// The name that key-value coding has for the property that the key path reads, dotted if there are several; nil if

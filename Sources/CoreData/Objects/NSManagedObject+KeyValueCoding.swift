@@ -9,15 +9,26 @@ extension NSManagedObject {
   /// Returns the value of a property: numbers as `NSNumber`, to-many relationships as `NSSet` or `NSOrderedSet`.
   public final func value(forKey key: String) -> Any? {
     if let record {
-      return fetchedObjects(record, key) ?? object(stored(record, key), record, key)
+      return keyedValue(record, key)
     }
     return detachedValue(forKey: key)
+  }
+
+  private func keyedValue(_ record: CoreObject, _ key: String) -> Any? {
+    if record.entity.ordinal(ofProperty: key) != nil { return object(stored(record, key), record, key) }
+    if let composite = composite(key) { return composite.dictionary { keyedValue(record, $0) } }
+    return fetchedObjects(record, key) ?? object(stored(record, key), record, key)
+  }
+
+  /// Returns the composite attribute called `key`; nil if it is a property of another kind.
+  final func composite(_ key: String) -> NSCompositeAttributeDescription? {
+    entity.propertiesByName[key] as? NSCompositeAttributeDescription
   }
 
   /// Returns the objects of a fetched property; nil for a property of another kind. If they cannot be read, the next
   /// save throws the reason.
   private func fetchedObjects(_ record: CoreObject, _ key: String) -> [NSManagedObject]? {
-    guard record.entity.ordinal(ofProperty: key) == nil, let owner,
+    guard let owner,
       record.entity.fetchedProperties.contains(where: { $0.name == key })
     else { return nil }
     return owner.hold {
@@ -54,8 +65,31 @@ extension NSManagedObject {
     let keys = keyPath.split(separator: ".").map(String.init)
     guard let last = keys.last else { return }
     guard keys.count > 1 else { return setValue(value, forKey: last) }
+    for place in keys.indices.dropLast().reversed() {
+      let target = KeyValueCoding.value(of: self, Array(keys[..<place])) as? NSManagedObject
+      if let composite = target?.composite(keys[place]) {
+        target?.setPart(of: composite, Array(keys[(place + 1)...]), to: value)
+        return
+      }
+    }
     let target = KeyValueCoding.value(of: self, Array(keys.dropLast()))
     (target as? NSManagedObject)?.setValue(value, forKey: last)
+  }
+
+  /// Sets one part of a composite attribute.
+  private func setPart(of composite: NSCompositeAttributeDescription, _ path: [String], to value: Any?) {
+    if record != nil, let name = composite.attributeName(ofPart: path) { return setValue(value, forKey: name) }
+    let whole = self.value(forKey: composite.name) as? [String: Any] ?? [:]
+    setValue(Self.setting(path, in: whole, to: value), forKey: composite.name)
+  }
+
+  private static func setting(_ path: [String], in whole: [String: Any], to value: Any?) -> [String: Any] {
+    var whole = whole
+    guard let key = path.first else { return whole }
+    whole[key] =
+      path.count == 1
+      ? unwrapped(value) : setting(Array(path.dropFirst()), in: whole[key] as? [String: Any] ?? [:], to: value)
+    return whole
   }
 
   /// Returns the values of several properties; `NSNull` stands for no value.
@@ -100,20 +134,31 @@ extension NSManagedObject {
   /// The values that differ from the stored ones; `NSNull` stands for no value.
   public final func changedValues() -> [String: Any] {
     guard let record else { return [:] }
-    return objects(record.changedValues(), record)
+    return objects(record.changedValues(), record) { self.value(forKey: $0) }
   }
 
   /// Returns the values as they were read or saved last; nil stands for all properties.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     guard let record else { return [:] }
     if record.isFault { willAccessValue(forKey: nil) }
-    let values = record.committedValues()
-    return objects(keys.map { keys in values.filter { keys.contains($0.key) } } ?? values, record)
+    let committed = record.committedValues()
+    let values = objects(committed, record) { name in
+      composite(name)?.dictionary { part in committed[part].flatMap { object($0, record, part) } }
+    }
+    return keys.map { keys in values.filter { keys.contains($0.key) } } ?? values
   }
 
-  private func objects(_ values: [String: PropertyValue], _ record: CoreObject) -> [String: Any] {
+  private func objects(
+    _ values: [String: PropertyValue],
+    _ record: CoreObject,
+    _ whole: (String) -> Any?
+  ) -> [String: Any] {
     var objects: [String: Any] = [:]
     for (key, value) in values { objects[key] = object(value, record, key) ?? NSNull() }
+    if record.entity.compositeAttributes.isEmpty { return objects }
+    for case let composite as NSCompositeAttributeDescription in entity.attributesByName.values {
+      composite.gather(&objects, whole)
+    }
     return objects
   }
 }
@@ -137,8 +182,20 @@ enum KeyValueCoding {
     case let object as NSManagedObject: object.value(forKey: key)
     case let dictionary as [String: Any]: dictionary[key]
     case let dictionary as NSDictionary: dictionary[key]
-    default: ProgrammerError.stop("The class \(type(of: object)) is not key-value coding-compliant for the key \(key).")
+    default: storedProperty(key, of: object)
     }
+  }
+
+  /// Returns the value of a stored property of an object that has no other key-value coding on this system.
+  private static func storedProperty(_ key: String, of object: Any) -> Any? {
+    var mirror: Mirror? = Mirror(reflecting: object)
+    while let current = mirror {
+      if let child = current.children.first(where: { $0.label == key }) { return unwrapped(child.value) }
+      mirror = current.superclassMirror
+    }
+    ProgrammerError.stop(
+      "The class \(type(of: object)) has no stored property called \(key). No other can be read by key on this system."
+    )
   }
 
   /// Returns the elements of a collection; nil for anything else.

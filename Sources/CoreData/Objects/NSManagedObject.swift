@@ -219,18 +219,20 @@ extension NSManagedObject {
 
   /// Lets an object whose context is gone keep its values itself.
   final func leaveLostContext() {
-    guard let record, owner == nil else { return }
+    guard record != nil, owner == nil else { return }
     let values = DetachedValues(of: entityDescription)
-    for (ordinal, property) in record.entity.properties.enumerated() where property.attribute != nil {
-      values[property.name] = object(record.value(at: ordinal), record, property.name)
-    }
+    for name in entityDescription.attributesByName.keys { values[name] = value(forKey: name) }
     detached = values
     self.record = nil
   }
 
   /// Changes a property of a record.
   final func change(_ record: CoreObject, _ key: String, to value: Any?, quietly: Bool = false) {
-    guard let ordinal = record.entity.ordinal(ofProperty: key) else { unknown(key) }
+    guard let ordinal = record.entity.ordinal(ofProperty: key) else {
+      guard let composite = composite(key) else { unknown(key) }
+      for part in composite.values(of: value) { change(record, part.attributeName, to: part.value, quietly: quietly) }
+      return
+    }
     switch record.entity.properties[ordinal] {
     case .attribute(let attribute):
       checkTransformer(attribute)

@@ -184,13 +184,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Removes the files of a store that is not open.
+  /// Removes the files of a store. If it is one of the coordinator's, it is removed from it first.
   open func destroyPersistentStore(
     at url: URL,
     ofType storeType: String,
     options: [AnyHashable: Any]? = nil
   ) throws {
     try translating {
+      if let open = persistentStore(for: url) { try remove(open) }
       let file = FileManager.default.fileExists(atPath: url.path)
       guard file else { return }
       try core.destroyPersistentStore(
@@ -295,6 +296,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Makes the contexts that follow others merge a save.
   final func tellSave(_ changes: ContextChanges, by saver: NSManagedObjectContext) {
+    postRemoteChanges()
     let others = state.withLock { contexts.compactMap(\.context) }
     for context in others where context !== saver && context.automaticallyMergesChangesFromParent {
       context.follow(changes)

@@ -56,6 +56,9 @@ enum StoreOptionTable {
     case NSIgnorePersistentStoreVersioningOption: options[.ignoresModelVersion] = isSet(value)
     case NSPersistentStoreTimeoutOption:
       options[.sqliteBusyTimeout] = .seconds((value as? NSNumber)?.doubleValue ?? 0)
+    case NSPersistentHistoryTrackingKey: options[.tracksPersistentHistory] = isSet(value)
+    // The coordinator tells saves by itself.
+    case NSPersistentStoreRemoteChangeNotificationPostOptionKey: break
     case NSSQLitePragmasOption: options[.sqlitePragmas] = try pragmas(value)
     default:
       throw CocoaError.make(.persistentStoreOpen, "The store option \(key) is not supported. Leave it out.")

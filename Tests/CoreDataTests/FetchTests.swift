@@ -172,4 +172,33 @@ import Testing
       #expect(throws: CocoaError.self) { try stack.context.fetch(NSFetchRequest<ToDo>(entityName: "Nothing")) }
     }
   }
+
+  @Test(arguments: Stack.types) func elementsOfTransformableAttributesAreInConditions(type: String) throws {
+    let stack = try Stack(type)
+    try stack.context.performAndWait {
+      for (order, tags) in [["food", "cold"], ["food"], ["tool"], nil].enumerated() {
+        stack.insert("\(order)", Int16(order)).tags = tags
+      }
+      try stack.context.save()
+      // One is not saved yet.
+      stack.insert("4", 4).tags = ["food", "new"]
+      func memos(_ format: String, limit: Int = 0) throws -> [String?] {
+        let request = toDoRequest()
+        request.predicate = NSPredicate(format: format)
+        request.sortDescriptors = [NSSortDescriptor(key: "sortOrder", ascending: false)]
+        request.fetchLimit = limit
+        let found = try stack.context.fetch(request)
+        let count = try stack.context.count(for: request)
+        #expect(found.count == count)
+        return found.map(\.memo)
+      }
+      #expect(try memos("ANY tags == 'food'") == ["4", "1", "0"])
+      #expect(try memos("ANY tags == 'food'", limit: 2) == ["4", "1"])
+      #expect(try memos("ANY tags == 'food' AND sortOrder < 2") == ["1", "0"])
+      #expect(try memos("tags CONTAINS 'tool' OR sortOrder == 0") == ["2", "0"])
+      #expect(try memos("tags.@count == 2") == ["4", "0"])
+      #expect(try memos("tags[LAST] == 'cold'") == ["0"])
+      #expect(try memos("tags CONTAINS 'none'") == [])
+    }
+  }
 }

@@ -136,13 +136,13 @@ extension NSFetchRequest {
       throw CocoaError.make(.persistentStoreOperation, "The fetch request has no entity.")
     }
     var request = FetchRequest<ManagedObject>(entityName: name)
-    request.predicate = try predicate.map { try PredicateTree.predicate($0) }
     request.sortDescriptors = try (sortDescriptors ?? []).map(PredicateTree.sortDescriptor)
-    request.fetchOffset = fetchOffset
-    request.fetchLimit = fetchLimit > 0 ? fetchLimit : nil
     request.includesSubentities = includesSubentities
     request.includesPendingChanges = includesPendingChanges
     request.affectedStores = affectedStores?.compactMap(\.core)
+    request.predicate = try resolvedPredicate(for: request, in: context)
+    request.fetchOffset = fetchOffset
+    request.fetchLimit = fetchLimit > 0 ? fetchLimit : nil
     request.returnsObjectsAsFaults = returnsObjectsAsFaults
     request.refreshesRefetchedObjects = shouldRefreshRefetchedObjects
     request.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching ?? []
@@ -153,6 +153,18 @@ extension NSFetchRequest {
       request.returnsDistinctResults = returnsDistinctResults
     }
     return request
+  }
+
+  /// Returns the condition for the stores, whatever the number and order of the results are.
+  private final func resolvedPredicate(
+    for request: FetchRequest<ManagedObject>,
+    in context: NSManagedObjectContext
+  ) throws -> FetchPredicate? {
+    guard let tree = try predicate.map({ try PredicateTree.predicate($0) }) else { return nil }
+    var request = request
+    request.sortDescriptors = []
+    let model = context.core.persistentStoreCoordinator.managedObjectModel
+    return try ElementConditions(request.entityName, in: model)?.resolve(tree, of: request, in: context) ?? tree
   }
 
   private static func column(_ value: Any) throws -> ExpressionDescription {

@@ -116,7 +116,12 @@ enum PredicateTree {
     if let object = object as? NSManagedObject, let record = object.record, let owner = object.owner {
       return try owner.hold { try record.matches(predicate) }
     }
-    return try PredicateTrial.matches(predicate.replacing { constant($0, object) })
+    return try matchesByKeys(predicate, object)
+  }
+
+  /// Returns whether an object meets a condition, whose values are read by key-value coding.
+  static func matchesByKeys(_ predicate: FetchPredicate, _ object: Any?) throws -> Bool {
+    try PredicateTrial.matches(predicate.replacing { constant($0, object) })
   }
 
   /// Returns the value of an expression for an object that key-value coding reads.

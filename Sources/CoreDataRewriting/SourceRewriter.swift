@@ -181,8 +181,16 @@ private final class EditCollector: SyntaxVisitor {
   ]
 
   override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
-    if let module = node.path.first { standIn(for: module.name) }
-    return .visitChildren
+    guard let module = node.path.first, let last = node.path.last, node.importKindSpecifier == nil,
+      standIns.contains(module.name.text), node.path.count > 1
+    else {
+      if let module = node.path.first { standIn(for: module.name) }
+      return .visitChildren
+    }
+    // A stand-in has no modules in it.
+    let path = module.positionAfterSkippingLeadingTrivia..<last.endPositionBeforeTrailingTrivia
+    replace(path, by: module.name.text + "StandIn")
+    return .skipChildren
   }
 
   /// Names the module that stands in for one of Apple's, once.

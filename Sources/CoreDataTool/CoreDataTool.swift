@@ -17,8 +17,8 @@ struct CoreDataTool {
       build     Prepares and builds the package, and compiles the data models in the resources of its targets.
       test      The same, and runs the tests.
 
-      --stand-ins  Builds a small module in place of Combine, for the sources that import it. It does what a few tests
-                   need, and is not for programs.
+      --stand-ins  Builds small modules in place of Combine, os and OSLog, for the sources that import them. They do
+                   what a few tests need, and are not for programs.
 
     """
 

@@ -7,7 +7,8 @@ struct StandIn {
   let module: String
   private let source: URL
 
-  /// Returns the modules that are there. Their sources are among the resources of the command.
+  /// Returns the modules that are there, each behind those that it imports. Their sources are among the resources of the
+  /// command.
   static func all() throws -> [StandIn] {
     guard let folder = Bundle.module.url(forResource: "StandIns", withExtension: nil) else {
       throw PreparationError("The resources of heartwood-coredata are not beside it. Build it again.")
@@ -28,7 +29,7 @@ struct StandIn {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     return [
       "swiftc", "-parse-as-library", "-swift-version", "6", "-enable-upcoming-feature", "InternalImportsByDefault",
-      "-c", "-wmo", "-module-name", name, "-emit-module", "-emit-module-path",
+      "-I", folder.path, "-c", "-wmo", "-module-name", name, "-emit-module", "-emit-module-path",
       folder.appendingPathComponent(name + ".swiftmodule").path, "-o", object(in: folder).path, source.path,
     ]
   }

@@ -152,6 +152,7 @@ import Testing
 
   @Test(arguments: [
     ("import Combine", "import CombineStandIn"),
+    ("import Combine.Subjects", "import CombineStandIn"),
     ("#if canImport(Combine)\nimport Combine\n#endif", "#if canImport(CombineStandIn)\nimport CombineStandIn\n#endif"),
     ("import Combine\nlet a: Combine.AnyCancellable", "import CombineStandIn\nlet a: CombineStandIn.AnyCancellable"),
     (

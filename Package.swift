@@ -126,6 +126,7 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    // It uses only the public API of the modules below, as the store of another package does: the compiler checks that.
     .target(
       name: "HeartwoodSQLite",
       dependencies: [
@@ -134,6 +135,7 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
       ],
+      packageAccess: false,
       swiftSettings: settings
     ),
     // It loads libpq at run time, so it links nothing. It uses only the public API of the modules below.
@@ -269,7 +271,6 @@ let package = Package(
       dependencies: [
         "Heartwood", "HeartwoodFormats", "HeartwoodModelFiles", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore",
         "HeartwoodTesting",
-        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
       ],
       path: "Tests/ParserTrials",
       swiftSettings: settings

@@ -10,11 +10,11 @@ extension SQLiteStore {
     _ = try SQLiteMetadata(contents.metadata).list(of: setup.model)
     let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
     var owners: [ToManyPlacement: [ManagedObjectID: ManagedObjectID]] = [:]
-    for table in contents.tables {
-      guard let placement = schema.placement(of: table.entity) else { continue }
+    for entity in contents.entities {
+      guard let placement = schema.placement(of: entity) else { continue }
       for (ordinal, property) in placement.properties.enumerated() {
         guard case .toMany(let place) = property, place.ownsColumn else { continue }
-        try check(ordinal, of: table, contents, setup.path, &owners[place, default: [:]])
+        try check(ordinal, of: entity, contents, setup.path, &owners[place, default: [:]])
       }
     }
     try contents.checkInverses(for: setup, .sqlite, sharedInverse: schema.sharedInverse)
@@ -25,18 +25,17 @@ extension SQLiteStore {
 
   private static func check(
     _ ordinal: Int,
-    of table: NodeTable,
+    of entity: EntityDescription,
     _ contents: StoreContents,
     _ path: String?,
     _ owners: inout [ManagedObjectID: ManagedObjectID]
   ) throws(PersistenceError) {
-    for row in table.liveRows {
-      let value = table.groups[row.group].value(row: row.row, ordinal: ordinal, type: nil, scopes: contents.scopes)
-      guard case .toMany(let ids) = value else { continue }
-      let own = ManagedObjectID(scope: contents.scopes[table.entity.ordinal], reference: table.reference(row))
+    for node in contents.nodes(of: entity) {
+      guard case .toMany(let ids) = node[ordinal] else { continue }
+      let own = node.objectID
       for id in ids {
         guard let owner = owners.updateValue(own, forKey: id), owner != own else { continue }
-        throw PersistenceError.severalOwners(of: id.reference, ordinal, of: table.entity, path: path)
+        throw PersistenceError.severalOwners(of: id.reference, ordinal, of: entity, path: path)
       }
     }
   }

@@ -52,7 +52,7 @@ extension SQLiteStore {
   ///   be copied; and the errors of reading and writing.
   public static func backUp(storeAt url: URL, to destination: URL, replacing: Bool = false) throws {
     _ = try SQLiteFile.inspect(atPath: url.path) { db in try SQLiteMetadata.read(from: db, path: url.path) }
-    try StorePlacement(IncrementalClassFormat(Self.self), fileSystem: POSIXFileSystem()).write(
+    try StorePlacement(Self.format, fileSystem: POSIXFileSystem()).write(
       at: destination.path,
       replacing: replacing
     ) {
@@ -149,7 +149,7 @@ extension SQLiteStore {
   }
 
   private func mayBeOfOthers(_ files: ExternalFiles) -> Bool {
-    let placement = StorePlacement(IncrementalClassFormat(Self.self), fileSystem: POSIXFileSystem())
+    let placement = StorePlacement(Self.format, fileSystem: POSIXFileSystem())
     return files.areBehindLink || placement.isShared(files.support, files.storePath)
   }
 

@@ -16,7 +16,8 @@ extension SQLiteStore {
     try withDatabase { db in
       for entity in entities {
         let reader = try reader(of: entity, db)
-        try tellingDamage(reader.placement) { loader.setTable(try wholeTable(reader, db)) }
+        let groups = try tellingDamage(reader.placement) { try wholeTable(reader, db) }
+        try loader.setCheckedRowGroups(groups, of: entity)
       }
     }
   }
@@ -28,7 +29,8 @@ extension SQLiteStore {
         if case .integer(let key) = reference { key } else { nil }
       }
       let reader = try reader(of: entity, db)
-      try tellingDamage(reader.placement) { loader.setTable(try reader.table(keys, db)) }
+      let groups = try tellingDamage(reader.placement) { try reader.groups(withKeys: keys, db) }
+      try loader.setCheckedRowGroups(groups, of: entity)
     }
   }
 

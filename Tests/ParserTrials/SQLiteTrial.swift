@@ -1,8 +1,7 @@
 import Foundation
-import GRDB
 import Heartwood
 import HeartwoodModel
-import HeartwoodSQLite
+@_spi(Trials) import HeartwoodSQLite
 import HeartwoodStore
 import HeartwoodTesting
 
@@ -28,28 +27,7 @@ enum SQLiteTrial {
     try StoreTrial.readAll(of: store)
   }
 
-  static func readMetadata(_ bytes: [UInt8]) throws {
-    try inDatabase { db in
-      try db.execute(sql: "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)")
-      try db.execute(
-        sql: "INSERT INTO Z_METADATA VALUES (1, ?, ?)",
-        arguments: ["E899556C-BE1A-42A3-A634-F8411915C000", Data(bytes)]
-      )
-      _ = try SQLiteMetadata.read(from: db, path: path)
-    }
-  }
+  static func readMetadata(_ bytes: [UInt8]) throws { try SQLiteCells.readMetadata(bytes, path: path) }
 
-  static func readModel(_ bytes: [UInt8]) throws {
-    try inDatabase { db in
-      try db.execute(sql: "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)")
-      try db.execute(sql: "INSERT INTO Z_MODELCACHE VALUES (?)", arguments: [Data(bytes)])
-      _ = try SQLiteModelCache.model(in: db, path: path)
-    }
-  }
-
-  private static func inDatabase(_ body: (Database) throws -> Void) throws {
-    let queue = try DatabaseQueue()
-    try queue.write(body)
-    try queue.close()
-  }
+  static func readModel(_ bytes: [UInt8]) throws { try SQLiteCells.readModel(bytes, path: path) }
 }

@@ -1,20 +1,22 @@
-package import HeartwoodFoundation
-package import HeartwoodModel
-package import HeartwoodStore
+public import HeartwoodFoundation
+public import HeartwoodModel
+public import HeartwoodStore
 
 /// The metadata of a store in Core Data's form: one dictionary that contains both the application's keys and Core
 /// Data's.
-package enum CoreDataMetadata {
+@_spi(CoreDataFiles)
+public enum CoreDataMetadata {
   /// The properties of a file's form that a save keeps.
-  package struct Form: Sendable {
+  public struct Form: Sendable {
     /// Whether the metadata has the digest that newer versions of Core Data write.
     var hasDigest: Bool
     /// Whether it has the checksum of still newer ones.
     var hasChecksum: Bool
     /// Core Data's other keys, such as `NSPersistenceFrameworkVersion`. They concern the file, and stay as they are.
-    package var frameworkMembers: [String: MetadataValue]
+    public var frameworkMembers: [String: MetadataValue]
 
-    package init(
+    /// Makes the form of a new file.
+    public init(
       hasDigest: Bool = false,
       hasChecksum: Bool = false,
       frameworkMembers: [String: MetadataValue] = [:]
@@ -24,7 +26,8 @@ package enum CoreDataMetadata {
       self.frameworkMembers = frameworkMembers
     }
 
-    package init(_ members: [String: MetadataValue]) {
+    /// Makes the form of the file that `members` were read from.
+    public init(_ members: [String: MetadataValue]) {
       self.init(
         hasDigest: members[Key.digest] != nil,
         hasChecksum: members[Key.checksum] != nil,
@@ -56,7 +59,7 @@ package enum CoreDataMetadata {
 
   /// Returns the metadata in the dictionary; all keys except those that have a meaning here, or begin as Core Data's
   /// do, are taken for the application's.
-  package static func metadata(
+  public static func metadata(
     _ members: [String: MetadataValue],
     identifier: UUID,
     storeType: StoreType
@@ -82,7 +85,7 @@ package enum CoreDataMetadata {
 
   /// Returns the model in the metadata, or nil if there is none, or if it is not the one that the records were last
   /// written with: another program keeps the key without knowing its meaning.
-  package static func model(_ members: [String: MetadataValue]) throws -> ManagedObjectModel? {
+  public static func model(_ members: [String: MetadataValue]) throws -> ManagedObjectModel? {
     guard case .string(let text) = members[Key.model] else { return nil }
     let model = try ManagedObjectModel.decoded(from: Data(text.utf8))
     let isSame = hashes(members).allSatisfy { model.entity(named: $0.key)?.versionHash == $0.value }
@@ -91,12 +94,12 @@ package enum CoreDataMetadata {
 
   /// Returns whether the metadata contains a model, so that Heartwood has written the file at some time, but not
   /// necessarily last.
-  package static func holdsModel(_ members: [String: MetadataValue]) -> Bool { members[Key.model] != nil }
+  public static func holdsModel(_ members: [String: MetadataValue]) -> Bool { members[Key.model] != nil }
 
   // MARK: Writing
 
   /// Returns the dictionary for a store that is written with `model`, without the type and the identifier of the store.
-  package static func members(
+  public static func members(
     of metadata: StoreMetadata,
     model: ManagedObjectModel,
     form: Form
@@ -116,13 +119,13 @@ package enum CoreDataMetadata {
   }
 
   /// Returns the dictionary with the type of the store added, for files that contain it nowhere else.
-  package static func noting(_ storeType: StoreType, in members: [String: MetadataValue]) -> [String: MetadataValue] {
+  public static func noting(_ storeType: StoreType, in members: [String: MetadataValue]) -> [String: MetadataValue] {
     members.merging([Key.type: .string(storeType.rawValue)]) { $1 }
   }
 
   /// - Throws: ``PersistenceError/Code/valueUnsupported`` if the application uses a key that has a meaning of its own,
   ///   or could be one of Core Data's.
-  package static func validate(_ userInfo: [String: MetadataValue], storeType: StoreType) throws(PersistenceError) {
+  public static func validate(_ userInfo: [String: MetadataValue], storeType: StoreType) throws(PersistenceError) {
     let keys = userInfo.keys.sorted()
     if let key = keys.first(where: Key.reserved.contains) {
       throw unsupported(

@@ -1,12 +1,12 @@
 import HeartwoodFormats
 import HeartwoodFoundation
-package import HeartwoodModel
+public import HeartwoodModel
 
 extension ManagedObjectModel {
   /// Reads the compiled model in the store at `path`.
   ///
   /// - Throws: ``ModelFileError`` with the path and the reason.
-  package convenience init(compiled bytes: [UInt8], path: String) throws(ModelFileError) {
+  public convenience init(compiled bytes: [UInt8], path: String) throws(ModelFileError) {
     let source: DataModelSource
     do {
       source = try DataModelSource.compiled(bytes, URL(filePath: path))
@@ -22,7 +22,7 @@ extension ManagedObjectModel {
 
   /// Returns the model in the form in which Core Data keeps it in its stores; nil if it has something for which Core
   /// Data's archived form is not known, such as composite attributes.
-  package func compiled() -> [UInt8]? {
+  public func compiled() -> [UInt8]? {
     // try?: nil means that Core Data's archived form is not known.
     try? CompiledModelWriter.bytes(of: self)
   }

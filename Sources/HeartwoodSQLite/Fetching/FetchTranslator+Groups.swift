@@ -305,7 +305,7 @@ enum GroupValue {
   private static func text(_ row: SQLiteStatement, _ index: CInt) throws(Untranslatable) -> String {
     try check(row, index, isStoredAs: SQLITE_TEXT)
     let bytes = ColumnBytes.text(row, index)
-    guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else { throw Untranslatable() }
+    guard UTF8Validation.firstInvalidOffset(in: bytes.bytes) == nil else { throw Untranslatable() }
     return String(decoding: bytes, as: UTF8.self)
   }
 

@@ -121,10 +121,11 @@ extension FetchTranslator {
       if value.mayBeNaN { throw Untranslatable() }
       var term = value.text
       if case .text = value.kind {
-        if sort.ordering.isLocalized {
+        let folding = TextFolding(sort.comparison)
+        if sort.comparison == .localizedStandard {
           term += " COLLATE \(SQLiteFunctions.localizedOrder)"
-        } else if !sort.ordering.folding.isNone {
-          term = SQLiteFunctions.folded(term, sort.ordering.folding)
+        } else if !folding.isNone {
+          term = SQLiteFunctions.folded(term, folding)
         }
       } else if case .record = value.kind {
         throw Untranslatable()

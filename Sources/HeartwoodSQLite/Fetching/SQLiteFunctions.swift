@@ -31,7 +31,7 @@ enum SQLiteFunctions {
         guard let value = values?[0], sqlite3_value_type(value) == SQLITE_TEXT else { return }
         let start = UnsafeRawPointer(sqlite3_value_text(value))
         let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
-        sqlite3_result_int(context, UTF8Validation.firstInvalidOffset(in: bytes) == nil ? 1 : 0)
+        sqlite3_result_int(context, UTF8Validation.firstInvalidOffset(in: bytes.bytes) == nil ? 1 : 0)
       },
       nil,
       nil,
@@ -70,9 +70,7 @@ enum SQLiteFunctions {
       function: DatabaseFunction(foldName, argumentCount: 2, pure: true) { values in
         guard let data = Data.fromDatabaseValue(values[0]) else { return nil }
         let folding = TextFolding(number: Int.fromDatabaseValue(values[1]) ?? 0)
-        var folded: [UInt8] = []
-        data.withUnsafeBytes { folding.append($0, to: &folded) }
-        return Data(folded)
+        return Data(data.withUnsafeBytes { folding.folded(utf8: $0.bytes) })
       }
     )
     db.add(function: pattern(likeName, .like))
@@ -161,7 +159,7 @@ extension SQLiteFunctions {
     for function in computed {
       db.add(
         function: DatabaseFunction(function.nameInSQL, argumentCount: function.argumentCount, pure: true) { values in
-          Computation.apply(function, values.map { .one(value($0)) }).resultInSQL
+          function.result(of: values.map { .one(value($0)) }).resultInSQL
         }
       )
     }
@@ -170,7 +168,7 @@ extension SQLiteFunctions {
         guard let type = String.fromDatabaseValue(values[1]).flatMap(FetchExpression.CastType.init(rawValue:)) else {
           return nil
         }
-        return Computation.cast(value(values[0]), to: type).resultInSQL
+        return type.value(of: value(values[0])).resultInSQL
       }
     )
     db.add(function: DatabaseFunction(statisticName, argumentCount: 2, pure: true, aggregate: CollectedNumbers.self))
@@ -189,15 +187,15 @@ extension SQLiteFunctions {
 /// Collects the numbers of many rows for a function of all of them.
 private struct CollectedNumbers: DatabaseAggregate {
   private var function: FetchFunction?
-  private var numbers: [PropertyValue] = []
+  private var numbers: [EvaluatedValue] = []
 
   mutating func step(_ values: [DatabaseValue]) {
     if function == nil { function = String.fromDatabaseValue(values[1]).flatMap(FetchFunction.init(rawValue:)) }
-    numbers.append(SQLiteFunctions.value(values[0]))
+    numbers.append(.one(SQLiteFunctions.value(values[0])))
   }
 
   func finalize() -> (any DatabaseValueConvertible)? {
-    function.flatMap { Statistics.apply($0, numbers).resultInSQL }
+    function.flatMap { $0.result(of: [.many(numbers)]).resultInSQL }
   }
 }
 

@@ -1,9 +1,9 @@
 import GRDB
 import GRDBSQLite
-package import HeartwoodStore
+import HeartwoodStore
 
 /// GRDB has a type with this name too. In this module, the name always refers to Heartwood's type.
-package typealias PersistenceError = HeartwoodStore.PersistenceError
+typealias PersistenceError = HeartwoodStore.PersistenceError
 
 /// Converts SQLite's errors to Heartwood's.
 enum SQLiteFailure {

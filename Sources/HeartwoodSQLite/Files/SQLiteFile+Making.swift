@@ -1,5 +1,5 @@
-package import GRDB
-package import HeartwoodStore
+import GRDB
+import HeartwoodStore
 
 // MARK: Making
 
@@ -8,7 +8,7 @@ extension SQLiteFile {
   /// when it is complete and on the disk.
   ///
   /// - Throws: ``PersistenceError/Code/fileExists``.
-  package static func create(
+  static func create(
     atPath path: String,
     options: StoreOptions = StoreOptions(),
     fileSystem: any FileSystem = POSIXFileSystem(),

@@ -1,16 +1,16 @@
-package import GRDB
+import GRDB
 import GRDBSQLite
-package import HeartwoodStore
+import HeartwoodStore
 
 /// An open database: a connection that reads, and a second one that writes. In write-ahead mode they do not wait for
 /// each other. If the file is only read, the second connection reads too.
 ///
 /// Foreign keys are not enforced (Core Data's files declare none), functions in the schema of the file are not trusted,
 /// and errors are ``PersistenceError``s that name the file.
-package final class SQLiteFile: Sendable {
+final class SQLiteFile: Sendable {
   /// The path without symbolic links.
   let path: String
-  package let isReadOnly: Bool
+  let isReadOnly: Bool
   let reader: DatabaseQueue
   let second: DatabaseQueue
   /// The file, if no file was beside it when it was opened for reading.
@@ -49,7 +49,7 @@ package final class SQLiteFile: Sendable {
   ///   it.
   /// - Throws: ``PersistenceError/Code/fileReadFailed`` if there is a log and no `-shm`, and the file cannot be written
   ///   to: a `-shm` made here would hinder processes that can write.
-  package static func open(
+  static func open(
     atPath path: String,
     options: StoreOptions = StoreOptions(),
     isReadOnly: Bool = false,
@@ -94,7 +94,7 @@ package final class SQLiteFile: Sendable {
   }
 
   /// Reads in one transaction, so that all data is from the same moment.
-  package func read<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
+  func read<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
     do {
       if isSnapshot { return try reader.unsafeRead(body) }
       return try RestingFile.reading(resting) { try reader.read(body) }
@@ -106,7 +106,7 @@ package final class SQLiteFile: Sendable {
   /// Writes in one transaction, which is rolled back if `body` throws. It first waits until no other connection writes.
   ///
   /// - Throws: ``PersistenceError/Code/storeReadOnly`` if the file was opened for reading.
-  package func write<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
+  func write<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
     guard !isReadOnly else {
       throw PersistenceError(
         .storeReadOnly,
@@ -137,7 +137,7 @@ package final class SQLiteFile: Sendable {
   }
 
   /// Uses the second connection outside of a transaction: for a checkpoint, a backup, or to reclaim free pages.
-  package func withoutTransaction<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
+  func withoutTransaction<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
     do {
       return try RestingFile.reading(resting) { try second.writeWithoutTransaction(body) }
     } catch {
@@ -192,7 +192,7 @@ package final class SQLiteFile: Sendable {
   }
 
   /// Closes the connections. The last one to close a file copies its log to it. No other call may follow.
-  package func close() throws(PersistenceError) {
+  func close() throws(PersistenceError) {
     do {
       try reader.close()
       if !isSnapshot { try second.close() }
@@ -228,7 +228,7 @@ extension SQLiteFile {
   ///
   /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` if the file is read as if nothing writes to it, but another
   ///   process did.
-  package func mark() throws(PersistenceError) -> UInt64 { isSnapshot ? 0 : try withoutTransaction(Self.mark) }
+  func mark() throws(PersistenceError) -> UInt64 { isSnapshot ? 0 : try withoutTransaction(Self.mark) }
 
   /// Returns the same number, within a transaction that ``write(_:)`` or ``readBeside(at:_:)`` has begun.
   static func mark(_ db: Database) throws -> UInt64 {
@@ -247,7 +247,7 @@ extension SQLiteFile {
 
   /// Reads in one transaction, which sees the state of the file that has `mark`; returns nil if others have saved since
   /// then.
-  package func read<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value? {
+  func read<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value? {
     try read { db in
       if isSnapshot { return try body(db) }
       try Self.beginReading(db)
@@ -280,8 +280,7 @@ extension SQLiteFile {
 
   /// Reads with the second connection, while another thread reads with the first one, in a transaction that sees the
   /// state of the file that has `mark`; returns nil if others have saved since then.
-  package func readBeside<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value?
-  {
+  func readBeside<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value? {
     if isSnapshot { return nil }
     do {
       return try RestingFile.reading(resting) {
@@ -339,7 +338,7 @@ extension SQLiteFile {
   /// is refused if the file cannot be written to.
   ///
   /// `body` may be called twice, if another process begins to write in the meantime.
-  package static func inspect<Value>(
+  static func inspect<Value>(
     atPath path: String,
     options: StoreOptions = StoreOptions(),
     fileSystem: any FileSystem = POSIXFileSystem(),

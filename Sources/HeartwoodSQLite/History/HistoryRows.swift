@@ -228,7 +228,7 @@ private struct ChangeReaders {
         )
         throw fault.error(in: ValueFault.Row(table: HistoryTables.changeTable, key: key), context)
       }
-      return column.sealed().value(row: 0, type: attribute.type, scopes: [])
+      return column.sealed().value(in: 0, of: attribute.type)
     }
   }
 }

@@ -1,15 +1,15 @@
-package import GRDB
-import HeartwoodFormats
+import GRDB
+@_spi(CoreDataFiles) import HeartwoodFormats
 import HeartwoodFoundation
-package import HeartwoodModel
-package import HeartwoodStore
+import HeartwoodModel
+import HeartwoodStore
 
 /// The row of `Z_METADATA`: the metadata of a store, and the entries of the framework that wrote the file.
-package struct SQLiteMetadata: Sendable {
+struct SQLiteMetadata: Sendable {
   /// The metadata of the store; the application's keys are its ``StoreMetadata/userInfo``.
-  package var metadata: StoreMetadata
+  var metadata: StoreMetadata
   /// The model that Heartwood has embedded, if it was the last to write the records.
-  package var embeddedModel: ManagedObjectModel?
+  var embeddedModel: ManagedObjectModel?
   private var form: CoreDataMetadata.Form
   /// The hashes of entities for which Core Data computes a different one, by name.
   private var derivedHashes: [String: DerivedHash] = [:]
@@ -27,7 +27,7 @@ package struct SQLiteMetadata: Sendable {
   private static let incrementalVacuum = "2"
 
   /// Creates the metadata of a new file.
-  package init(_ metadata: StoreMetadata) {
+  init(_ metadata: StoreMetadata) {
     self.metadata = metadata
     form = CoreDataMetadata.Form(
       hasDigest: true,
@@ -45,12 +45,17 @@ package struct SQLiteMetadata: Sendable {
     form = CoreDataMetadata.Form(members)
   }
 
+  /// - Parameter list: the property list in `Z_PLIST`.
+  fileprivate init(list: [UInt8], identifier: UUID, path: String) throws {
+    try self.init(try Self.members(list, path), identifier: identifier)
+  }
+
   /// Core Data's other keys, such as `NSPersistenceFrameworkVersion`. They stay as they are.
-  package var frameworkMembers: [String: MetadataValue] { form.frameworkMembers }
+  var frameworkMembers: [String: MetadataValue] { form.frameworkMembers }
 
   /// - Throws: ``PersistenceError/Code/valueUnsupported`` if the application uses a key that could be one of Core
   ///   Data's.
-  package static func validate(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
+  static func validate(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try CoreDataMetadata.validate(userInfo, storeType: .sqlite)
   }
 }
@@ -72,7 +77,7 @@ extension SQLiteMetadata {
   /// Reads the metadata of a file.
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed`` if the database has none, so that it is not a Core Data store.
-  package static func read(from db: Database, path: String) throws -> SQLiteMetadata {
+  static func read(from db: Database, path: String) throws -> SQLiteMetadata {
     guard try db.tableExists(SQLiteName.metadataTable),
       let row = try Row.fetchOne(
         db,
@@ -85,7 +90,7 @@ extension SQLiteMetadata {
     guard (Int.fromDatabaseValue(row[1]) ?? 0) <= greatestLength, let list = Data.fromDatabaseValue(row[2]) else {
       throw malformed("The metadata (Z_PLIST in Z_METADATA) are missing, or longer than \(greatestLength) bytes.", path)
     }
-    var metadata = try SQLiteMetadata(try members(Array(list), path), identifier: identifier)
+    var metadata = try SQLiteMetadata(list: Array(list), identifier: identifier, path: path)
     if try DerivedTriggers.exist(in: db) { metadata.followModel(in: db, path) }
     return metadata
   }
@@ -96,7 +101,9 @@ extension SQLiteMetadata {
     // try?: if the cached model cannot be read, the hashes stay those of the file.
     guard let model = try? SQLiteModelCache.model(in: db, path: path) else { return }
     for (name, hash) in metadata.modelVersionHashes {
-      guard let entity = model.entity(named: name), entity.versionHash != hash, entity.hasDerivedAttributes else {
+      guard let entity = model.entity(named: name), entity.versionHash != hash,
+        entity.attributes.contains(where: { $0.derivationExpression != nil })
+      else {
         continue
       }
       derivedHashes[name] = DerivedHash(ofFile: hash, ofModel: entity.versionHash)
@@ -143,7 +150,7 @@ extension SQLiteMetadata {
   /// Writes the metadata of a store whose records are of `model`. The caller must have begun a transaction.
   ///
   /// - Throws: ``PersistenceError/Code/valueUnsupported``, as ``list(of:)`` does.
-  package func write(to db: Database, model: ManagedObjectModel) throws {
+  func write(to db: Database, model: ManagedObjectModel) throws {
     let list = Data(try list(of: model))
     let identifier = metadata.identifier.uuidString
     try db.execute(
@@ -175,5 +182,25 @@ extension SQLiteMetadata {
       )
     }
     return list
+  }
+}
+
+// MARK: SQLiteCells
+
+/// Reads the two cells of a file whose bytes have a format of their own, for trials with damaged bytes.
+@_spi(Trials)
+public enum SQLiteCells {
+  /// Reads the metadata of a store, as they are in `Z_PLIST`.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileMalformed``.
+  public static func readMetadata(_ bytes: [UInt8], path: String) throws {
+    _ = try SQLiteMetadata(list: bytes, identifier: UUID(), path: path)
+  }
+
+  /// Reads the model of a store, as it is in `Z_CONTENT`.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileMalformed``.
+  public static func readModel(_ bytes: [UInt8], path: String) throws {
+    _ = try SQLiteModelCache.model(bytes, path: path)
   }
 }

@@ -1,12 +1,12 @@
 import CZlib
-package import GRDB
+import GRDB
 import HeartwoodModelFiles
 import HeartwoodFoundation
-package import HeartwoodModel
+import HeartwoodModel
 import HeartwoodStore
 
 /// The model that a file contains for Core Data, in the table `Z_MODELCACHE`: a compressed keyed archive.
-package enum SQLiteModelCache {
+enum SQLiteModelCache {
   /// The maximum length of a model, compressed and decompressed. Those of large applications take less than a hundredth
   /// of it.
   private static let greatestCompressedLength = 16 << 20
@@ -15,7 +15,7 @@ package enum SQLiteModelCache {
   /// Returns the model in the file; nil if there is none, as in files of old versions of Core Data.
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed`` if the content is not a model.
-  package static func model(in db: Database, path: String) throws -> ManagedObjectModel? {
+  static func model(in db: Database, path: String) throws -> ManagedObjectModel? {
     guard try db.tableExists(SQLiteName.modelCacheTable),
       let length = try Int.fetchOne(db, sql: "SELECT length(Z_CONTENT) FROM Z_MODELCACHE LIMIT 1"), length > 0
     else { return nil }
@@ -94,20 +94,19 @@ enum RawDeflation {
     defer { deflateEnd(&stream) }
     // The maximum length of the compressed data, so that one step is enough.
     guard let capacity = UInt32(exactly: deflateBound(&stream, UInt(bytes.count))) else { return nil }
-    let output = GrowableBytes()
-    var status = Z_OK
     // zlib only reads its input.
-    bytes.withUnsafeBufferPointer { source in
+    var status = Z_OK
+    let output = bytes.withUnsafeBufferPointer { source in
       stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
       stream.avail_in = UInt32(source.count)
-      output.appendUnsafely(capacity: Int(capacity)) { buffer in
-        stream.next_out = buffer.bindMemory(to: UInt8.self).baseAddress
+      return [UInt8](unsafeUninitializedCapacity: Int(capacity)) { buffer, count in
+        stream.next_out = buffer.baseAddress
         stream.avail_out = capacity
         status = deflate(&stream, Z_FINISH)
-        return Int(capacity - stream.avail_out)
+        count = Int(capacity - stream.avail_out)
       }
     }
-    return status == Z_STREAM_END ? Array(output.unsafeMutableBytes) : nil
+    return status == Z_STREAM_END ? output : nil
   }
 }
 
@@ -136,27 +135,27 @@ enum RawInflation {
       throw .outOfMemory
     }
     defer { inflateEnd(&stream) }
-    let output = GrowableBytes()
+    var output: [UInt8] = []
     // zlib only reads its input.
     let status = bytes.withUnsafeBufferPointer { source in
       stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
       stream.avail_in = UInt32(source.count)
       var status = Z_OK
-      while status == Z_OK, output.count <= limit { status = step(&stream, to: output) }
+      while status == Z_OK, output.count <= limit { status = step(&stream, to: &output) }
       return status
     }
     guard output.count <= limit else { throw .tooLong }
     guard status == Z_STREAM_END else { throw status == Z_MEM_ERROR ? .outOfMemory : .damaged }
-    return Array(output.unsafeMutableBytes)
+    return output
   }
 
-  private static func step(_ stream: inout z_stream, to output: GrowableBytes) -> Int32 {
+  private static func step(_ stream: inout z_stream, to output: inout [UInt8]) -> Int32 {
     var status = Z_OK
-    output.appendUnsafely(capacity: stepLength) { buffer in
-      stream.next_out = buffer.bindMemory(to: UInt8.self).baseAddress
+    output += [UInt8](unsafeUninitializedCapacity: stepLength) { buffer, count in
+      stream.next_out = buffer.baseAddress
       stream.avail_out = UInt32(stepLength)
       status = inflate(&stream, Z_NO_FLUSH)
-      return stepLength - Int(stream.avail_out)
+      count = stepLength - Int(stream.avail_out)
     }
     return status
   }

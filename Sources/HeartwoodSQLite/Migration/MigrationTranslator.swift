@@ -93,7 +93,7 @@ extension MigrationTranslator {
     case (.toMany(let place), .relationship(let source)):
       _ = try link(ordinal, from: source, plan)
       // The column of the inverse is sufficient, if the model has an inverse.
-      if !place.ownsColumn, plan.destination.traits[ordinal].inverseOrdinal == nil {
+      if !place.ownsColumn, plan.destination.relationshipTargets[ordinal]?.inverseOrdinal == nil {
         throw MigrationObstacle("a relationship shares the column of one that is not its inverse")
       }
     case (.join, .relationship(let source)):

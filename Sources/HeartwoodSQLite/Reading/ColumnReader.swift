@@ -31,11 +31,11 @@ struct ColumnReader {
     case .integer: try appendInteger(statement, form, column)
     case .float: try appendReal(statement, form, column)
     case .timestamp: column.append(double: try real(statement, form))
-    case .text: column.append(bytes: try text(statement, form))
+    case .text: column.append(bytes: try text(statement, form).bytes)
     case .uri: try appendURI(statement, form, column)
     case .decimal: column.append(decimal: try decimal(statement, form))
-    case .uuid: column.append(uuid: try uuid(statement, form))
-    case .blob, .transformable: column.append(bytes: try blob(statement, form))
+    case .uuid: column.append(uuid: UUID(uuid: try uuid(statement, form)))
+    case .blob, .transformable: column.append(bytes: try blob(statement, form).bytes)
     case .externalBlob: try appendExternal(statement, form, column, externalFiles)
     }
   }
@@ -89,15 +89,20 @@ extension ColumnReader {
     case SQLITE_FLOAT:
       // The shortest text that represents the real is the number that was written.
       let text = "\(sqlite3_column_double(statement, index))"
-      guard let number = NumberText.decimal(text), !number.isNaN else { throw .outOfRange(type) }
+      guard let number = Self.decimal(text) else { throw .outOfRange(type) }
       return number
     case SQLITE_TEXT:
       let text = String(decoding: ColumnBytes.text(statement, index), as: UTF8.self)
       if text == StoredValue.noNumber { return .nan }
-      if let number = NumberText.decimal(text), !number.isNaN { return number }
+      if let number = Self.decimal(text) { return number }
       throw fault(form)
     default: throw fault(form)
     }
+  }
+
+  private static func decimal(_ text: String) -> Decimal? {
+    guard case .decimal(let number) = PropertyValue(text: text, type: .decimal), !number.isNaN else { return nil }
+    return number
   }
 
   private func fault(_ form: CInt) -> ValueFault { ValueFault(found: form, insteadOf: type.valueDescription) }
@@ -110,7 +115,9 @@ extension ColumnReader {
   private func text(_ statement: SQLiteStatement, _ form: CInt) throws(ValueFault) -> UnsafeRawBufferPointer {
     guard form == SQLITE_TEXT else { throw fault(form) }
     let bytes = ColumnBytes.text(statement, index)
-    guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else { throw ValueFault("holds text that is not UTF-8") }
+    guard UTF8Validation.firstInvalidOffset(in: bytes.bytes) == nil else {
+      throw ValueFault("holds text that is not UTF-8")
+    }
     return bytes
   }
 
@@ -121,7 +128,7 @@ extension ColumnReader {
     guard URL(string: String(decoding: bytes, as: UTF8.self)) != nil else {
       throw ValueFault("holds text that is not a URI")
     }
-    column.append(bytes: bytes)
+    column.append(bytes: bytes.bytes)
   }
 
   /// Reads a UUID. A text is refused: SQL would neither find it nor keep it unique.
@@ -148,10 +155,10 @@ extension ColumnReader {
   ) throws {
     let bytes = try blob(statement, form)
     switch bytes.first {
-    case ExternalFiles.inlineMark: column.append(bytes: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
+    case ExternalFiles.inlineMark: column.append(bytes: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()).bytes)
     case ExternalFiles.fileMark:
       let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
-      try externalFiles.contents(name).withUnsafeBytes { column.append(bytes: $0) }
+      try externalFiles.contents(name).withUnsafeBytes { column.append(bytes: $0.bytes) }
     default: throw ValueFault("does not show whether its data are in the row or in a file")
     }
   }

@@ -88,9 +88,7 @@ extension RecordReader {
   }
 
   /// Returns the records with `keys`, in the order of the keys.
-  func table(_ keys: [Int64], _ db: Database) throws -> NodeTable {
-    NodeTable(entity: placement.entity, groups: try groups(KeyRun.runs(of: keys), db))
-  }
+  func groups(withKeys keys: [Int64], _ db: Database) throws -> [RowGroup] { try groups(KeyRun.runs(of: keys), db) }
 
   private func groups(_ runs: [KeyRun], _ db: Database) throws -> [RowGroup] {
     let rows = GroupedRows(placement.entity, attributes, toOnes)

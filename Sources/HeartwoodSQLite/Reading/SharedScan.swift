@@ -51,7 +51,7 @@ final class SharedScan: Sendable {
     let span = UInt64(bitPattern: greatest &- least)
     // In a damaged table the last key may be less than the first.
     guard least <= greatest, span >= leastSpan else { return nil }
-    let pairs = span / UInt64(RowID.rowsPerGroup * 2) + 1
+    let pairs = span / UInt64(RowGroup.maximumRowCount * 2) + 1
     let count = min(pairs * 2, greatestRangeCount)
     let width = span / count + 1
     var ranges: [ClosedRange<Int64>] = []
@@ -72,12 +72,11 @@ final class SharedScan: Sendable {
     }
   }
 
-  /// Returns the table after all ranges have been read.
-  func table() throws -> NodeTable {
+  /// Returns the records after all ranges have been read.
+  func groups() throws -> [RowGroup] {
     try state.withLock { state in
       if let failure = state.failure { throw failure.error }
-      let groups = ranges.indices.flatMap { state.groups[$0] ?? [] }
-      return NodeTable(entity: reader.placement.entity, groups: groups)
+      return ranges.indices.flatMap { state.groups[$0] ?? [] }
     }
   }
 }
@@ -85,10 +84,10 @@ final class SharedScan: Sendable {
 extension SQLiteStore {
   /// Returns all records of an entity, in the order of their keys. If there are many, and no other connection has saved
   /// in the meantime, both connections read.
-  func wholeTable(_ reader: RecordReader, _ db: Database) throws -> NodeTable {
+  func wholeTable(_ reader: RecordReader, _ db: Database) throws -> [RowGroup] {
     try reader.checkStrays(db)
     guard let transaction, !transaction.isAlone, let scan = try SharedScan(reader, db) else {
-      return NodeTable(entity: reader.placement.entity, groups: try reader.groups(.min ... .max, db))
+      return try reader.groups(.min ... .max, db)
     }
     let (file, mark) = (try file(), transaction.mark)
     let helper = StealableTask {
@@ -97,6 +96,6 @@ extension SQLiteStore {
     }
     scan.read(db)
     helper.callOff()
-    return try scan.table()
+    return try scan.groups()
   }
 }

@@ -41,7 +41,8 @@ struct SQLiteEntitySalvage {
     self.salvage = salvage
   }
 
-  mutating func table() throws -> NodeTable {
+  /// Returns the records, in as few groups as possible.
+  mutating func records() throws -> [RowGroup] {
     noteDerivedRelationships()
     do {
       groups = try reader(without: []).groups(.min ... .max, db)
@@ -49,7 +50,9 @@ struct SQLiteEntitySalvage {
       try readByParts(error)
     }
     noteRowsOfNoEntity()
-    return try NodeTable(entity: entity, joining: groups)
+    var rows = RowGroupListBuilder(entity: entity)
+    for group in groups { rows.append(group) }
+    return rows.finish()
   }
 
   /// Notes the to-many relationships without a table of their own, which are derived from the to-one relationships of

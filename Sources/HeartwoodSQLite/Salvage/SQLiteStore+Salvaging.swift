@@ -39,7 +39,7 @@ extension SQLiteStore: SalvagingStore {
     for gap in gaps { salvage.note(gap.context.property == nil ? .records : .values, gap, count: nil) }
     for placement in schema.entities.compactMap(\.self) where !placement.entity.isAbstract {
       var reader = SQLiteEntitySalvage(placement, schema, path: path, db, into: salvage)
-      salvage.loader.setTable(try reader.table())
+      try salvage.loader.setCheckedRowGroups(try reader.records(), of: placement.entity)
     }
     SQLiteLinkSalvage(schema, db, into: salvage).noteLostLinks()
     readHistory(db, schema, into: salvage)

@@ -68,10 +68,10 @@ extension DerivedTriggers {
 // MARK: SQLiteTrigger
 
 /// A trigger of a table.
-package struct SQLiteTrigger: Sendable, Hashable {
-  package let name: String
+struct SQLiteTrigger: Sendable, Hashable {
+  let name: String
   /// The statement that creates the trigger, as Core Data writes it.
-  package let createStatement: String
+  let createStatement: String
 }
 
 extension SchemaPlan {

@@ -1,7 +1,7 @@
-package import HeartwoodModel
+import HeartwoodModel
 
 /// Describes where a property of an entity is stored in a file.
-package enum PropertyPlacement: Sendable, Hashable {
+enum PropertyPlacement: Sendable, Hashable {
   case attribute(AttributePlacement)
   case toOne(ToOnePlacement)
   case toMany(ToManyPlacement)
@@ -11,16 +11,16 @@ package enum PropertyPlacement: Sendable, Hashable {
 // MARK: AttributePlacement
 
 /// A column with the values of an attribute.
-package struct AttributePlacement: Sendable, Hashable {
-  package let column: String
-  package let storage: AttributeStorage
+struct AttributePlacement: Sendable, Hashable {
+  let column: String
+  let storage: AttributeStorage
 }
 
 // MARK: ToOnePlacement
 
 /// A column with the key of the destination of a to-one relationship.
-package struct ToOnePlacement: Sendable, Hashable {
-  package let column: String
+struct ToOnePlacement: Sendable, Hashable {
+  let column: String
   /// The column with the number of the destination's entity: only if the destination entity has subentities.
   let entityColumn: String?
   /// The column with the position of the row in the inverse, if that is ordered. The numbers have gaps.
@@ -30,7 +30,7 @@ package struct ToOnePlacement: Sendable, Hashable {
 // MARK: ToManyPlacement
 
 /// A column in the table of the destination that contains the key of the owner.
-package struct ToManyPlacement: Sendable, Hashable {
+struct ToManyPlacement: Sendable, Hashable {
   /// The table of the destination.
   let table: String
   let column: String
@@ -47,14 +47,14 @@ package struct ToManyPlacement: Sendable, Hashable {
 // MARK: JoinPlacement
 
 /// A table with a row for each pair of objects.
-package struct JoinPlacement: Sendable, Hashable {
-  package let table: String
+struct JoinPlacement: Sendable, Hashable {
+  let table: String
   /// The column with the key of the object that has the relationship.
-  package let ownColumn: String
+  let ownColumn: String
   /// The column with the key of a destination object.
-  package let otherColumn: String
+  let otherColumn: String
   /// The column by which the objects of the relationship are ordered, if they are.
-  package let orderColumn: String?
+  let orderColumn: String?
   /// The column by which the objects of the inverse are ordered, in the same rows.
   let inverseOrderColumn: String?
   /// Whether the relationship is its own inverse, so that a pair applies in both directions, however many rows there
@@ -77,24 +77,24 @@ package struct JoinPlacement: Sendable, Hashable {
 // MARK: EntityPlacement
 
 /// Describes where the records of an entity are stored in a file.
-package struct EntityPlacement: Sendable {
-  package let entity: EntityDescription
+struct EntityPlacement: Sendable {
+  let entity: EntityDescription
   /// The number in `Z_PRIMARYKEY` and in the column `Z_ENT`.
-  package let number: Int
+  let number: Int
   /// The name of the root entity, whose row in `Z_PRIMARYKEY` contains the greatest key of the whole table.
-  package let rootName: String
+  let rootName: String
   /// The number of the root entity.
-  package let rootNumber: Int
+  let rootNumber: Int
   /// The table of the root entity, with the records of all its subentities.
-  package let tableName: String
+  let tableName: String
   /// Indexed by the ordinal of the property; nil for properties that no store keeps.
-  package let properties: [PropertyPlacement?]
+  let properties: [PropertyPlacement?]
 }
 
 // MARK: AttributeStorage
 
 /// The form in which a column stores the values of an attribute.
-package enum AttributeStorage: Sendable, Hashable {
+enum AttributeStorage: Sendable, Hashable {
   /// Integers of every width, and 0 and 1 for booleans.
   case integer
   /// Reals, of double and of single precision.

@@ -1,5 +1,5 @@
-package import GRDB
-package import HeartwoodModel
+import GRDB
+import HeartwoodModel
 import HeartwoodStore
 
 extension SQLiteSchema {
@@ -29,7 +29,7 @@ extension SQLiteSchema {
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed`` if the file lacks an entity, a table or a column of the model,
   ///   or if it is not clear to which property a column belongs.
-  package static func existing(
+  static func existing(
     in db: Database,
     model: ManagedObjectModel,
     entities: [EntityDescription],

@@ -1,32 +1,32 @@
-package import GRDB
+import GRDB
 import HeartwoodFoundation
-package import HeartwoodModel
+import HeartwoodModel
 import HeartwoodStore
 
 /// Describes where the entities of a store are stored in a file: the tables and columns that Core Data creates for a
 /// model.
-package struct SQLiteSchema: Sendable {
+struct SQLiteSchema: Sendable {
   /// An entity's row in `Z_PRIMARYKEY`.
-  package struct EntityRow: Sendable, Hashable {
-    package let number: Int
-    package let name: String
+  struct EntityRow: Sendable, Hashable {
+    let number: Int
+    let name: String
     /// The number of the superentity; 0 if there is none.
-    package let superNumber: Int
+    let superNumber: Int
   }
 
-  package let model: ManagedObjectModel
+  let model: ManagedObjectModel
   /// Indexed by the ordinal of the entity in the model; nil for entities that the store does not keep.
-  package let entities: [EntityPlacement?]
+  let entities: [EntityPlacement?]
   /// The tables of records, each followed by the relationship tables that are named after its entities.
-  package let tables: [SQLiteTable]
+  let tables: [SQLiteTable]
   /// The indexes that Core Data would create.
-  package let indexes: [SQLiteIndex]
+  let indexes: [SQLiteIndex]
   /// The triggers that Core Data would create, as far as known files show them.
-  package let triggers: [SQLiteTrigger]
+  let triggers: [SQLiteTrigger]
   /// The entities by number.
-  package let entityRows: [EntityRow]
+  let entityRows: [EntityRow]
   /// The reasons why the file must not be written, each a sentence; empty if it may be.
-  package let writeRefusals: [String]
+  let writeRefusals: [String]
   /// What happens to a change of a store that is mirrored to CloudKit: it is written only with the caller's permission.
   /// Nil for other stores.
   var mirroring: String?
@@ -46,7 +46,7 @@ package struct SQLiteSchema: Sendable {
   ///
   /// - Throws: ``PersistenceError/Code/capabilityMissing`` if the destination of a relationship is an entity that the
   ///   store does not keep.
-  package init(model: ManagedObjectModel, entities: [EntityDescription]) throws(PersistenceError) {
+  init(model: ManagedObjectModel, entities: [EntityDescription]) throws(PersistenceError) {
     let forest = EntityForest(entities)
     self.init(try SchemaPlan(model: model, forest: forest, numbers: forest.numbers), writeRefusals: [])
   }
@@ -72,7 +72,7 @@ package struct SQLiteSchema: Sendable {
   }
 
   /// Returns the placement of an entity; nil if the store does not keep it. O(1).
-  package func placement(of entity: EntityDescription) -> EntityPlacement? {
+  func placement(of entity: EntityDescription) -> EntityPlacement? {
     entities.indices.contains(entity.ordinal) ? entities[entity.ordinal] : nil
   }
 
@@ -110,13 +110,13 @@ extension SQLiteSchema {
   ]
 
   /// The statements that create all tables, indexes and triggers, exactly as Core Data writes them.
-  package var createStatements: [String] {
+  var createStatements: [String] {
     tables.map(\.createStatement) + indexes.map(\.createStatement) + Self.ownTables + triggers.map(\.createStatement)
   }
 
   /// Creates all tables, indexes and triggers in an empty database, and a row for each entity. The caller must have
   /// begun a transaction.
-  package func create(in db: Database) throws {
+  func create(in db: Database) throws {
     for statement in createStatements { try db.execute(sql: statement) }
     try addEntityRows(to: db)
   }
@@ -157,19 +157,19 @@ enum SQLiteColumnType: String, Sendable, Hashable {
 }
 
 /// A table of the records of an entity and all its subentities, or of a many-to-many relationship.
-package struct SQLiteTable: Sendable, Hashable {
-  package struct Column: Sendable, Hashable {
-    package let name: String
+struct SQLiteTable: Sendable, Hashable {
+  struct Column: Sendable, Hashable {
+    let name: String
     let type: SQLiteColumnType
   }
 
-  package let name: String
-  package let columns: [Column]
+  let name: String
+  let columns: [Column]
   /// The columns that form the key together; empty if the first column alone is the key.
-  package let compoundKey: [String]
+  let compoundKey: [String]
 
   /// The statement that creates the table, as Core Data writes it.
-  package var createStatement: String {
+  var createStatement: String {
     var parts = columns.map { SQLiteName.quoted($0.name) + " " + $0.type.rawValue }
     if compoundKey.isEmpty {
       parts[0] += " PRIMARY KEY"
@@ -181,7 +181,7 @@ package struct SQLiteTable: Sendable, Hashable {
 }
 
 /// An index of a table.
-package struct SQLiteIndex: Sendable, Hashable {
+struct SQLiteIndex: Sendable, Hashable {
   struct Term: Sendable, Hashable {
     let column: String
     /// Nil for an index that Core Data creates by itself, whose statement does not contain an order.
@@ -193,8 +193,8 @@ package struct SQLiteIndex: Sendable, Hashable {
     }
   }
 
-  package let name: String
-  package let tableName: String
+  let name: String
+  let tableName: String
   let terms: [Term]
   let isUnique: Bool
   /// The numbers of the entities to whose rows the index applies; empty if it applies to the whole table.
@@ -207,7 +207,7 @@ package struct SQLiteIndex: Sendable, Hashable {
   }
 
   /// The statement that creates the index, as Core Data writes it; Core Data has no indexes for some entities only.
-  package var createStatement: String {
+  var createStatement: String {
     "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLiteName.quoted(name)) ON \(SQLiteName.quoted(tableName)) ("
       + terms.map(\.text).joined(separator: ", ") + ")" + (condition.map { " WHERE \($0)" } ?? "")
   }

@@ -139,7 +139,7 @@ extension BatchPart {
     _ translator: inout FetchTranslator,
     _ scope: QueryScope
   ) throws(Untranslatable) -> String {
-    let isRuled = fetch.entity.ruledAttributes.contains { $0.ordinal == assignment.ordinal }
+    let isRuled = fetch.entity.properties[assignment.ordinal].attribute.map { !$0.rules.isEmpty } ?? false
     guard !isRuled, assignment.type == .double || Self.range(assignment.type) != nil,
       assignment.expression.isOfOneRecord
     else { throw Untranslatable() }

@@ -118,12 +118,12 @@ extension InsertStatement {
       let index = Self.leadingColumns + 1 + CInt(place)
       switch source {
       case .attribute(let ordinal, let storage):
-        try bind(group.unsafeViews[ordinal], row, index, ordinal, storage, statement)
+        try bind(ordinal, row, of: group, index, storage, statement)
       case .toOne(let ordinal), .destination(let ordinal):
-        if group.unsafeViews[ordinal].unsafeIsNull(row) {
-          sqlite3_bind_null(statement, index)
-        } else {
+        if group.hasValue(ordinal, in: row) {
           bind(references[ordinal].flatMap { number(source, $0, row) }, index, statement)
+        } else {
+          sqlite3_bind_null(statement, index)
         }
       }
     }
@@ -156,28 +156,31 @@ extension InsertStatement {
     number.isNaN ? try storedValue(ordinal).number(number) : number
   }
 
-  /// The row must be one of the group's, and the view must belong to the group, which is kept.
+  /// Binds a value, whose bytes stay where they are as long as the group exists.
   @inline(__always)
   private func bind(
-    _ view: ColumnView,
-    _ row: Int,
-    _ index: CInt,
     _ ordinal: Int,
+    _ row: Int,
+    of group: RowGroup,
+    _ index: CInt,
     _ storage: AttributeStorage,
     _ statement: SQLiteStatement
   ) throws {
-    if view.unsafeIsNull(row) {
+    guard group.hasValue(ordinal, in: row) else {
       sqlite3_bind_null(statement, index)
       return
     }
-    switch view.kind {
-    case .bits: sqlite3_bind_int64(statement, index, view.unsafeBoolean(row) ? 1 : 0)
-    case .int16, .int32, .int64: sqlite3_bind_int64(statement, index, view.unsafeInteger(row))
-    case .double: sqlite3_bind_double(statement, index, try number(view.unsafeDouble(row), ordinal))
-    case .float: sqlite3_bind_double(statement, index, try number(Double(view.unsafeFloat(row)), ordinal))
-    case .decimal: try bindDecimal(view.unsafeDecimal(row), index, storedValue(ordinal), statement)
-    case .uuid: withUnsafeBytes(of: view.unsafeUUID(row).uuid) { Self.bindCopy($0, index, statement) }
-    case .bytes: try bindBytes(view.unsafeBytes(row), index, ordinal, storage, statement)
+    switch group.columns[ordinal].kind {
+    case .bits: sqlite3_bind_int64(statement, index, group.boolean(ordinal, in: row) ? 1 : 0)
+    case .int16, .int32, .int64: sqlite3_bind_int64(statement, index, group.integer(ordinal, in: row))
+    case .double: sqlite3_bind_double(statement, index, try number(group.double(ordinal, in: row), ordinal))
+    case .float: sqlite3_bind_double(statement, index, try number(Double(group.float(ordinal, in: row)), ordinal))
+    case .decimal: try bindDecimal(group.decimal(ordinal, in: row), index, storedValue(ordinal), statement)
+    case .uuid: withUnsafeBytes(of: group.uuid(ordinal, in: row).uuid) { Self.bindCopy($0, index, statement) }
+    case .bytes:
+      try group.withBytes(ordinal, in: row) { bytes in
+        try bytes.withUnsafeBytes { try bindBytes($0, index, ordinal, storage, statement) }
+      }
     case .absent, .toOne, .toMany: sqlite3_bind_null(statement, index)
     }
   }

@@ -21,11 +21,12 @@ struct RecordWriter {
     for deletion in changes.deleted { try delete(deletion.objectID) }
     let updates = changes.updated
     for update in updates { try vacate(update) }
-    for insertion in changes.byColumn.insertions { try insert(insertion, changes.byColumn.scopes) }
+    let insertions = changes.insertedRows
+    for insertion in insertions { try insert(insertion) }
     for update in updates { try self.update(update) }
     // Relationships come last, because their destinations exist then.
     for update in updates { try release(update) }
-    for insertion in changes.byColumn.insertions { try link(insertion, changes.byColumn.scopes) }
+    for insertion in insertions { try link(insertion) }
     for update in updates { try link(update) }
     try externals.synchronize()
   }
@@ -47,11 +48,10 @@ struct RecordWriter {
 // MARK: Insertions
 
 extension RecordWriter {
-  private func insert(_ insertion: InsertedRows, _ scopes: [ObjectIDScope]) throws {
+  private func insert(_ insertion: InsertedRows) throws {
     let placement = try placement(insertion.entity)
     let statement = InsertStatement(placement, schema: schema, path: path, externals: externals)
-    let rowCount = insertion.groups.reduce(0) { $0 + $1.rowCount }
-    let indexes = try DeferredIndexes(of: placement.tableName, for: rowCount, db)
+    let indexes = try DeferredIndexes(of: placement.tableName, for: insertion.count, db)
     try statement.run(insertion.groups, db)
     try indexes.restore(db)
     guard let greatest = try greatestKey(insertion.groups) else { return }
@@ -69,7 +69,7 @@ extension RecordWriter {
     return greatest
   }
 
-  private func link(_ insertion: InsertedRows, _ scopes: [ObjectIDScope]) throws {
+  private func link(_ insertion: InsertedRows) throws {
     let placement = try placement(insertion.entity)
     let writers = relationshipWriters(placement)
     if writers.isEmpty { return }
@@ -77,7 +77,7 @@ extension RecordWriter {
       for row in 0..<group.rowCount {
         let key = try key(group.references[row])
         for (ordinal, writer) in writers {
-          let keys = try self.keys(group.value(row: row, ordinal: ordinal, type: nil, scopes: scopes))
+          let keys = try group.destinations(ordinal, in: row).map { try self.key($0.reference) }
           if !keys.isEmpty { try writer.replace([], by: keys, ofOwner: key) }
         }
       }
@@ -188,12 +188,8 @@ extension RecordWriter {
     let key = try key(update.objectID.reference)
     for (ordinal, value) in update.values {
       guard let writer = RelationshipWriter(ordinal, of: placement, writer: self), isMeant(writer) else { continue }
-      let table = contents.tables[entity.ordinal]
-      var old: [Int64] = []
-      if let row = try table.row(of: update.objectID.reference) {
-        let former = table.groups[row.group].value(row: row.row, ordinal: ordinal, type: nil, scopes: contents.scopes)
-        old = try keys(former)
-      }
+      let former = try contents.node(update.objectID.reference, of: entity)
+      let old = try former.map { try keys($0[ordinal]) } ?? []
       try body(writer, old, try keys(value), key)
     }
   }

@@ -39,6 +39,16 @@ public struct ChangeSet: Sendable {
 }
 
 extension ChangeSet {
+  /// The new records of each entity, column by column: what a store that binds or copies columns saves without
+  /// intermediate values.
+  ///
+  ///     for rows in changes.insertedRows {
+  ///       for group in rows.groups { try insert(group, into: table(of: rows.entity)) }
+  ///     }
+  ///
+  /// O(entities) for the changes of a context; O(values) at each call for records that were given one by one.
+  public var insertedRows: [InsertedRows] { byColumn.insertions + InsertedRows.rows(of: byRecord.inserted) }
+
   /// The new records, with all their values. O(values) at each call.
   public var inserted: [ObjectSnapshot] {
     get { byColumn.insertedSnapshots + byRecord.inserted }

@@ -254,6 +254,16 @@ extension ClassFormat {
   }
 }
 
+extension StoreClass where Self: AtomicStore {
+  /// The format of the class, for what takes a format instead of a class.
+  public static var format: any AtomicStoreFormat { AtomicClassFormat(Self.self) }
+}
+
+extension StoreClass where Self: IncrementalStore {
+  /// The format of the class, for what takes a format instead of a class, such as ``StorePlacement``.
+  public static var format: any FileFormat & IncrementalStoreFormat { IncrementalClassFormat(Self.self) }
+}
+
 /// The format of a class of atomic stores.
 package struct AtomicClassFormat: AtomicStoreFormat, ClassFormat {
   private let atomicClass: any (AtomicStore & StoreClass).Type

@@ -14,8 +14,13 @@ public struct StoreInput: Sendable {
   /// What a wrapper has made from the file. Copies of this value share it.
   package let memo = StoreInputMemo()
 
+  /// Makes an input of an open file.
+  ///
+  ///     let input = try StoreInput(try POSIXFileSystem().openFile(atPath: path))
+  ///
   /// - Parameter path: the name that the file has or will have, if it was opened by another one.
-  package init(_ file: any ReadableFile, path: String? = nil) throws(PersistenceError) {
+  /// - Throws: ``PersistenceError/Code/fileReadFailed`` if its status cannot be read.
+  public init(_ file: any ReadableFile, path: String? = nil) throws(PersistenceError) {
     self.file = file
     self.path = path ?? file.path
     self.status = try file.status()

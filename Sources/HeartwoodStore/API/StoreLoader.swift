@@ -131,6 +131,30 @@ public final class StoreLoader {
     setTable(NodeTable(entity: entity, groups: groups, verifier: verifier))
   }
 
+  /// Sets all records of an entity at once, as groups that the store has built, and whose values it has checked itself:
+  /// the fast way for stores that read rows with a ``RowGroupListBuilder``. Nothing is checked again. O(groups).
+  ///
+  ///     guard UTF8Validation.firstInvalidOffset(in: memo) == nil else { throw … }
+  ///     row.columns[memoOrdinal].append(bytes: memo)
+  ///     …
+  ///     try loader.setCheckedRowGroups(rows.finish(), of: toDo)
+  ///
+  /// Every text must be UTF-8, every URI one that `URL` reads, and every reference to a record of an entity that its
+  /// relationship allows. Other values would be taken for damage of the store when it is next written or converted.
+  ///
+  /// - Precondition: The groups were made by a builder. Columns that consist of the bytes of a file need
+  ///   ``setRowGroups(_:of:check:)``.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` if the store keeps no records of the entity, or if the columns
+  ///   are those of another entity.
+  public func setCheckedRowGroups(_ groups: [RowGroup], of entity: EntityDescription) throws(PersistenceError) {
+    try check(entity)
+    for group in groups where group.builtEntity != entity.serialNumber {
+      precondition(group.builtEntity != nil, "The columns of a file are not checked yet: use setRowGroups.")
+      try group.checkColumns(of: entity)
+    }
+    setTable(NodeTable(entity: entity, groups: groups))
+  }
+
   private func check(_ entity: EntityDescription) throws(PersistenceError) {
     guard kept.contains(entity.ordinal), model.entities[entity.ordinal] === entity, !entity.isAbstract else {
       throw PersistenceError(

@@ -99,8 +99,11 @@ public final class StoreSalvage {
     }
   }
 
-  /// Notes that the file keeps a relationship only as its inverse.
-  package func noteDerived(_ ordinal: Int, of entity: EntityDescription) {
+  /// Notes that the file keeps a relationship only as its inverse, so that links which the framework adds to make both
+  /// agree are no losses.
+  ///
+  /// - Parameter ordinal: the ordinal of the relationship in `entity`.
+  public func noteDerived(_ ordinal: Int, of entity: EntityDescription) {
     derivedRelationships.insert(RelationshipSide(entity.declaring(ordinal), ordinal))
   }
 
@@ -194,8 +197,12 @@ extension [Range<Int>] {
 }
 
 extension SalvageReport.Loss {
-  /// Creates a loss from an error.
-  package init(
+  /// Creates a loss from an error, with the error's entity, property, line and byte.
+  ///
+  /// - Parameters:
+  ///   - count: the number of records, values or links that were lost; nil if it is unknown.
+  ///   - byteRange: their place in the file; nil means the byte in the error's context, if there is one.
+  public init(
     _ kind: Kind,
     _ error: any Error,
     entity: String? = nil,

@@ -1,4 +1,4 @@
-import HeartwoodFoundation
+public import HeartwoodFoundation
 public import HeartwoodModel
 
 /// Up to 65,536 records of one entity, column by column. It is immutable: an update makes a new group that shares the
@@ -28,9 +28,17 @@ public final class RowGroup: @unchecked Sendable {
   package let unsafeViews: UnsafePointer<ColumnView>
   /// The references of the records if all are UUIDs, valid as long as the group exists.
   private let unsafeUUIDs: ColumnView?
+  /// The serial number of the entity for which a ``RowGroupBuilder`` made the columns, so that their parts fit each
+  /// other; nil if they may be those of a file.
+  let builtEntity: UInt32?
 
-  package init(references: ReferenceColumn, versions: VersionColumn, columns: [RecordColumn], liveness: BitSlice? = nil)
-  {
+  package init(
+    references: ReferenceColumn,
+    versions: VersionColumn,
+    columns: [RecordColumn],
+    liveness: BitSlice? = nil,
+    builtEntity: UInt32? = nil
+  ) {
     precondition(references.count <= RowID.rowsPerGroup, "A group has too many rows.")
     precondition(columns.allSatisfy { $0.rowCount == references.count }, "The columns differ in length.")
     self.rowCount = references.count
@@ -43,6 +51,7 @@ public final class RowGroup: @unchecked Sendable {
     for (ordinal, column) in columns.enumerated() { (views + ordinal).initialize(to: ColumnView(column)) }
     self.unsafeViews = UnsafePointer(views)
     self.unsafeUUIDs = references.unsafeUUIDs
+    self.builtEntity = builtEntity
   }
 
   deinit {
@@ -190,6 +199,98 @@ extension ColumnView {
     case .uri: return URL(string: unsafeString(row)).map(PropertyValue.uri) ?? .null
     case .undefined: return .null
     }
+  }
+}
+
+// MARK: Values
+
+/// The values of a record one after another, for stores that write records row by row. Nothing is copied, and no
+/// references are counted.
+///
+///     for row in 0..<group.rowCount {
+///       if group.hasValue(name, in: row) { group.withBytes(name, in: row) { file.write(utf8: $0) } }
+///       if group.hasValue(age, in: row) { file.write(group.integer(age, in: row)) }
+///     }
+///
+/// Each call takes the ordinal of a property and a row. A row or an ordinal that the group does not have, and a column
+/// of another kind, are programming errors that stop the program. A row without a value has an undefined one: call
+/// ``hasValue(_:in:)`` first. O(1).
+///
+/// They are inlinable, because a save of many records makes a call for each value.
+extension RowGroup {
+  /// Returns whether a property has a value in `row`. A to-many relationship always has one; it may be empty.
+  @inlinable
+  public func hasValue(_ ordinal: Int, in row: Int) -> Bool { !view(ordinal, row).unsafeIsNull(row) }
+
+  /// Returns a truth value.
+  @inlinable
+  public func boolean(_ ordinal: Int, in row: Int) -> Bool { view(ordinal, row, of: .bits).unsafeBoolean(row) }
+
+  /// Returns an integer of any size.
+  @inlinable
+  public func integer(_ ordinal: Int, in row: Int) -> Int64 {
+    let view = view(ordinal, row)
+    precondition(view.kind == .int16 || view.kind == .int32 || view.kind == .int64, "The column has no integers.")
+    return view.unsafeInteger(row)
+  }
+
+  /// Returns a number of 4 bytes.
+  @inlinable
+  public func float(_ ordinal: Int, in row: Int) -> Float { view(ordinal, row, of: .float).unsafeFloat(row) }
+
+  /// Returns a number of 8 bytes, or a date: the seconds since 2001-01-01 00:00 UTC.
+  @inlinable
+  public func double(_ ordinal: Int, in row: Int) -> Double { view(ordinal, row, of: .double).unsafeDouble(row) }
+
+  /// Returns a decimal number.
+  public func decimal(_ ordinal: Int, in row: Int) -> Decimal { view(ordinal, row, of: .decimal).unsafeDecimal(row) }
+
+  /// Returns a UUID.
+  @inlinable
+  public func uuid(_ ordinal: Int, in row: Int) -> UUID { view(ordinal, row, of: .uuid).unsafeUUID(row) }
+
+  /// Calls `body` with binary data, or with the UTF-8 bytes of a text or of a URI. The bytes stay where they are as long
+  /// as the group exists.
+  @inlinable
+  public func withBytes<Result, Failure: Error>(
+    _ ordinal: Int,
+    in row: Int,
+    _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let bytes = view(ordinal, row, of: .bytes).unsafeBytes(row)
+    precondition(isInside(bytes, ordinal), "The column has not been checked: a value is past its end.")
+    defer { withExtendedLifetime(self) {} }
+    return try body(bytes.bytes)
+  }
+
+  /// Returns the destinations of a relationship, in order, each with the index of its entity in
+  /// ``ManagedObjectModel/entities``; none if it has none. O(destinations).
+  public func destinations(_ ordinal: Int, in row: Int) -> [(reference: ReferenceID, entityOrdinal: Int)] {
+    guard hasValue(ordinal, in: row), let references = columns[ordinal].references else { return [] }
+    let places = columns[ordinal].kind == .toMany ? columns[ordinal].range(row) : row..<(row + 1)
+    return places.map { (references[$0], references.entityOrdinal($0)) }
+  }
+
+  @inlinable @inline(__always)
+  func view(_ ordinal: Int, _ row: Int) -> ColumnView {
+    precondition(row >= 0 && row < rowCount && ordinal >= 0 && ordinal < columns.count, "The row is not in the table.")
+    return unsafeViews[ordinal]
+  }
+
+  @inlinable @inline(__always)
+  func view(_ ordinal: Int, _ row: Int, of kind: ColumnKind) -> ColumnView {
+    let view = view(ordinal, row)
+    precondition(view.kind == kind, "The column is of another kind than the value.")
+    return view
+  }
+
+  /// Returns whether bytes that the offsets of a column name are among its values.
+  @usableFromInline
+  func isInside(_ bytes: UnsafeRawBufferPointer, _ ordinal: Int) -> Bool {
+    guard bytes.count != 0 else { return true }
+    guard bytes.count > 0, let start = bytes.baseAddress else { return false }
+    let offset = start - columns[ordinal].values.unsafeBase
+    return offset >= 0 && offset + bytes.count <= columns[ordinal].values.count
   }
 }
 

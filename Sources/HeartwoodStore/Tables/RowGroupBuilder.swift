@@ -2,10 +2,11 @@ import HeartwoodFoundation
 public import HeartwoodModel
 
 /// Builds a group of rows: each row begins with its reference, and then every column gets a value. See
-/// ``RowGroupListBuilder`` for an example.
+/// ``RowGroupListBuilder``, which builds one group after the other, for an example.
 public final class RowGroupBuilder {
-  /// A group ends when the bytes of one column exceed this, long before its offsets of 32 bits overflow.
-  package static let columnByteLimit = 1 << 30
+  /// A group ends when the bytes of one column exceed this, long before its offsets of 32 bits overflow. So a single
+  /// value may be as long as the rest of 32 bits.
+  public static let columnByteLimit = 1 << 30
 
   /// The entity of the records.
   public let entity: EntityDescription
@@ -19,7 +20,8 @@ public final class RowGroupBuilder {
   /// The liveness of the first rows, begun when one is deleted; rows after the last are live.
   @exclusivity(unchecked) private var liveness = GrowableBits()
 
-  package init(entity: EntityDescription) {
+  /// Makes a builder without rows for `entity`.
+  public init(entity: EntityDescription) {
     self.entity = entity
     self.columns = entity.properties.map { ColumnBuilder(kind: ColumnKind($0)) }
     self.growingColumns = columns.filter { $0.kind.width == nil && $0.kind != .bits }
@@ -31,8 +33,9 @@ public final class RowGroupBuilder {
   /// The number of bytes that the values of the largest column take.
   var greatestByteCount: Int { growingColumns.reduce(references.byteCount) { max($0, $1.byteCount) } }
 
-  /// Whether the next row belongs to another group.
-  package var isFull: Bool {
+  /// Whether the next row belongs to another group, because this one has ``RowGroup/maximumRowCount`` rows or a column
+  /// of more than ``columnByteLimit`` bytes. O(columns).
+  public var isFull: Bool {
     rowCount >= RowID.rowsPerGroup || greatestByteCount > Self.columnByteLimit
   }
 
@@ -78,8 +81,9 @@ public final class RowGroupBuilder {
     for _ in (versions.count / 8)..<rowCount { versions.append(UInt64(1)) }
   }
 
-  /// Returns the rows as an immutable group; this becomes empty. Rows appended to the columns directly have version 1.
-  package func sealed() -> RowGroup {
+  /// Returns the rows as an immutable group; this becomes empty. Every column must have a value for each row.
+  /// O(columns).
+  public func sealed() -> RowGroup {
     let versionsDiffer = versions.count > 0
     if versionsDiffer { fillVersions() }
     let rowCount = rowCount
@@ -89,7 +93,8 @@ public final class RowGroupBuilder {
       references: references.sealed(),
       versions: versionsDiffer ? .each(versions.sealed()) : .same(1),
       columns: columns.map { $0.sealed() },
-      liveness: liveRows?.setBitCount(rowCount) == rowCount ? nil : liveRows
+      liveness: liveRows?.setBitCount(rowCount) == rowCount ? nil : liveRows,
+      builtEntity: entity.serialNumber
     )
   }
 }
@@ -140,7 +145,36 @@ public struct RowGroupListBuilder {
     builder = RowGroupBuilder(entity: entity)
   }
 
-  /// Returns the builder for the next row. Every column must have a value for each of the rows before.
+  /// The number of groups that are full.
+  var fullGroupCount: Int { groups.count }
+
+  /// The number of rows. O(groups).
+  var rowCount: Int { groups.reduce(builder.rowCount) { $0 + $1.rowCount } }
+
+  /// Appends the records of a group of the same entity that was built, and not made of the columns of a file. O(bytes).
+  ///
+  ///     // Many small groups become few full ones.
+  ///     for group in groups { rows.append(group) }
+  public mutating func append(_ group: RowGroup) {
+    precondition(group.builtEntity != nil, "The columns of a file are not checked yet, so none are copied.")
+    append(liveRowsOf: group)
+  }
+
+  /// Appends the records of a group that is built or verified, except for deleted ones.
+  mutating func append(liveRowsOf group: RowGroup) {
+    for run in group.liveRuns {
+      var rest = run
+      while !rest.isEmpty {
+        let builder = next()
+        let room = rest.prefix(RowID.rowsPerGroup - builder.rowCount)
+        builder.append(room, of: group)
+        rest = rest.dropFirst(room.count)
+      }
+    }
+  }
+
+  /// Returns the builder for the next row. It is the same object at each call. Every column must have a value for each
+  /// of the rows before.
   public mutating func next() -> RowGroupBuilder {
     if builder.isFull { groups.append(builder.sealed()) }
     return builder
@@ -158,15 +192,16 @@ public struct RowGroupListBuilder {
 
 /// Builds a table record by record.
 package final class TableBuilder {
-  private let builder: RowGroupBuilder
-  private var groups: [RowGroup] = []
+  private let entity: EntityDescription
+  private var rows: RowGroupListBuilder
 
   package init(entity: EntityDescription) {
-    builder = RowGroupBuilder(entity: entity)
+    self.entity = entity
+    rows = RowGroupListBuilder(entity: entity)
   }
 
   /// The number of rows that have been appended. O(groups).
-  var rowCount: Int { groups.reduce(builder.rowCount) { $0 + $1.rowCount } }
+  var rowCount: Int { rows.rowCount }
 
   func append(_ draft: NodeDraft, version: UInt64 = 1) throws(PersistenceError) {
     try append(draft.reference, version: version, values: draft.values)
@@ -178,38 +213,27 @@ package final class TableBuilder {
     version: UInt64 = 1,
     values: [PropertyValue]
   ) throws(PersistenceError) {
-    if builder.isFull { try seal() }
-    builder.append(reference, version: version, values: values)
+    rows.next().append(reference, version: version, values: values)
+    try checkCount()
   }
 
   /// Appends the records of `group` that have not been deleted, one after the other.
   package func append(liveRowsOf group: RowGroup) throws(PersistenceError) {
-    for run in group.liveRuns {
-      var rest = run
-      while !rest.isEmpty {
-        if builder.isFull { try seal() }
-        let room = rest.prefix(RowID.rowsPerGroup - builder.rowCount)
-        builder.append(room, of: group)
-        rest = rest.dropFirst(room.count)
-      }
-    }
+    rows.append(liveRowsOf: group)
+    try checkCount()
   }
 
-  private func seal() throws(PersistenceError) {
-    guard groups.count < RowID.maximumGroupCount else {
+  private func checkCount() throws(PersistenceError) {
+    guard rows.fullGroupCount < RowID.maximumGroupCount else {
       throw PersistenceError(
         .capabilityMissing,
         "An atomic store keeps at most \(RowID.maximumGroupCount * RowID.rowsPerGroup) records of an entity.",
-        context: .init(entity: builder.entity.name)
+        context: .init(entity: entity.name)
       )
     }
-    groups.append(builder.sealed())
   }
 
-  package func finish() -> NodeTable {
-    if builder.rowCount > 0 { groups.append(builder.sealed()) }
-    return NodeTable(entity: builder.entity, groups: groups)
-  }
+  package func finish() -> NodeTable { NodeTable(entity: entity, groups: rows.finish()) }
 }
 
 // MARK: TableVerifier

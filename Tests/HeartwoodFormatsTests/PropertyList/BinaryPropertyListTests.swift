@@ -3,7 +3,7 @@ import HeartwoodModel
 import HeartwoodStore
 import Testing
 
-@testable import HeartwoodFormats
+@_spi(CoreDataFiles) @testable import HeartwoodFormats
 
 /// Binary property lists that were not made to be read.
 @Suite struct BinaryPropertyListTests {

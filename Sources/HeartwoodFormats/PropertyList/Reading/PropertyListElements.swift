@@ -1,6 +1,6 @@
 import CLibXML2
 import HeartwoodFoundation
-package import HeartwoodStore
+public import HeartwoodStore
 
 /// Builds values from the elements of a property list in XML.
 struct PropertyListElements {
@@ -105,12 +105,13 @@ struct PropertyListElements {
 // MARK: PropertyListData
 
 /// Reads and writes property lists that are stored in other files, as values.
-package enum PropertyListData {
+@_spi(CoreDataFiles)
+public enum PropertyListData {
   /// Returns the value of a property list, binary or XML. Nulls and references of archives are left out of arrays and
   /// dictionaries.
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed`` with the place in `bytes` and the path of their file.
-  package static func value(of bytes: [UInt8], path: String) throws(PersistenceError) -> MetadataValue {
+  public static func value(of bytes: [UInt8], path: String) throws(PersistenceError) -> MetadataValue {
     let value: ArchiveValue
     do {
       value = try ArchiveReader.value(of: bytes)
@@ -128,7 +129,7 @@ package enum PropertyListData {
   ///
   /// - Throws: ``PersistenceError/Code/valueUnsupported`` if ``value(of:path:)`` would refuse it: for its depth, or for
   ///   its size.
-  package static func binary(_ value: MetadataValue) throws(PersistenceError) -> [UInt8] {
+  public static func binary(_ value: MetadataValue) throws(PersistenceError) -> [UInt8] {
     // The depth is checked first: counting values of unlimited depth would overflow the stack.
     guard value.hasLevels(atMost: ArchiveValue.deepestNesting) else {
       throw unsupported("are nested more than \(ArchiveValue.deepestNesting) deep.", recovery: "Make them flatter.")

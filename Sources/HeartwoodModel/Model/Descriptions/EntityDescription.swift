@@ -134,7 +134,7 @@ extension EntityDescription {
   public var propertiesByName: [String: PropertyDescription] { ordinalsByName.mapValues { properties[$0] } }
 
   /// Whether the entity has derived attributes, including inherited ones. O(properties).
-  package var hasDerivedAttributes: Bool { properties.contains { $0.attribute?.derivationExpression != nil } }
+  public var hasDerivedAttributes: Bool { properties.contains { $0.attribute?.derivationExpression != nil } }
 
   /// All attributes by name, including the inherited ones. Each access makes a new dictionary: O(n).
   public var attributesByName: [String: AttributeDescription] { propertiesByName.compactMapValues(\.attribute) }

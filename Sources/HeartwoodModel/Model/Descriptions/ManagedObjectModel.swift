@@ -21,7 +21,7 @@
 /// also their configurations, version identifiers, fetch request templates and localization dictionaries.
 public final class ManagedObjectModel: Sendable {
   /// The greatest number of ancestors of an entity. It bounds every loop and every recursion over the parents.
-  package static let deepestInheritance = 64
+  public static let deepestInheritance = 64
 
   /// The entities in declared order. The ordinal of an entity is its index in this array.
   public let entities: [EntityDescription]

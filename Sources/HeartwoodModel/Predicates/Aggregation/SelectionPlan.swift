@@ -265,7 +265,7 @@ struct AggregateForm {
 
 extension CollectionOperator {
   /// The function with the same result for a collection; nil if the result is a collection.
-  package var aggregate: FetchFunction? {
+  public var aggregate: FetchFunction? {
     switch self {
     case .count: .count
     case .sum: .sum

@@ -89,8 +89,11 @@ extension CompiledComparison {
     )
   }
 
-  /// Returns the comparison with other sides. A side stays if its argument is nil.
-  package func replacing(
+  /// Returns the comparison with another left side, operator or modifier. A part whose argument is nil stays.
+  ///
+  ///     // A collection contains a value if any of its members equals the value.
+  ///     comparison.replacing(comparator: .equalTo, modifier: .any)
+  public func replacing(
     left: CompiledExpression? = nil,
     comparator: FetchComparison.Comparator? = nil,
     modifier: FetchComparison.Modifier? = nil

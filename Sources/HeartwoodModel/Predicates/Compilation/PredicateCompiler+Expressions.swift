@@ -309,7 +309,7 @@ extension FetchFunction {
   }
 
   /// Whether the function takes a string instead of numbers.
-  package var takesString: Bool {
+  public var takesString: Bool {
     switch self {
     case .lowercase, .uppercase, .canonical, .length: true
     default: false

@@ -28,7 +28,7 @@ package enum Computation {
     }
   }
 
-  package static func apply(_ function: FetchFunction, _ arguments: [EvaluatedValue]) -> PropertyValue {
+  static func apply(_ function: FetchFunction, _ arguments: [EvaluatedValue]) -> PropertyValue {
     guard let first = arguments.first else { return .null }
     switch function {
     case .now, .distinct: return .null
@@ -90,6 +90,25 @@ extension Computation {
     if case .integer = number { return number }
     return .double(number.double.rounded(rule))
   }
+}
+
+// MARK: Results
+
+extension FetchFunction {
+  /// Returns the result of the function for its arguments; null if one of them has no value or is of a type that the
+  /// function does not take. It is exactly the result in a predicate that is evaluated in memory, so a store may
+  /// register the function with its database.
+  ///
+  ///     FetchFunction.uppercase.result(of: [.one(.string("ada"))])             // ADA
+  ///     FetchFunction.median.result(of: [.many(numbers.map { .one($0) })])
+  ///
+  /// ``now`` and ``distinct`` have no result here.
+  public func result(of arguments: [EvaluatedValue]) -> PropertyValue { Computation.apply(self, arguments) }
+}
+
+extension FetchExpression.CastType {
+  /// Returns `value` as one of this type, as a cast in a predicate does; null if it cannot be converted.
+  public func value(of value: PropertyValue) -> PropertyValue { Computation.cast(value, to: self) }
 }
 
 // MARK: Casts

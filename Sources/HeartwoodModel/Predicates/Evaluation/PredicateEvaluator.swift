@@ -262,25 +262,42 @@ extension ScalarComparison {
 // MARK: CompiledPattern
 
 /// The right side of `LIKE` or `MATCHES`, prepared to match many strings.
-package enum CompiledPattern: Sendable {
-  case wildcards(WildcardPattern)
-  case expression(TextPattern, TextFolding)
+///
+///     let pattern = CompiledPattern("*son", .like, folding: .none)
+///     let found = names.filter { pattern?.matches($0) ?? false }
+public struct CompiledPattern: Sendable {
+  private enum Form: Sendable {
+    case wildcards(WildcardPattern)
+    case expression(TextPattern, TextFolding)
+  }
 
-  /// Compiles the pattern `text`; nil if it is not a regular expression.
-  package init?(_ text: String, _ comparator: FetchComparison.Comparator, folding: TextFolding) {
+  private let form: Form
+
+  /// The pattern of a `LIKE`; nil for a regular expression.
+  package var wildcards: WildcardPattern? {
+    if case .wildcards(let pattern) = form { pattern } else { nil }
+  }
+
+  /// Compiles the pattern `text`. Returns nil if it is not a regular expression: it then matches nothing.
+  ///
+  /// - Parameters:
+  ///   - comparator: `.like` for a pattern with wildcards; any other means a regular expression.
+  ///   - folding: what is ignored in the pattern and in the strings.
+  public init?(_ text: String, _ comparator: FetchComparison.Comparator, folding: TextFolding) {
     if comparator == .like {
-      self = .wildcards(WildcardPattern(text, folding: folding))
+      form = .wildcards(WildcardPattern(text, folding: folding))
       return
     }
     let marks = TextFolding(ignoresCase: false, ignoresMarks: folding.ignoresMarks)
     let plain = String(decoding: marks.folded(text), as: UTF8.self)
     // try?: nil means that the text is not a pattern, and matches nothing.
     guard let pattern = try? TextPattern(plain, ignoresCase: folding.ignoresCase) else { return nil }
-    self = .expression(pattern, marks)
+    form = .expression(pattern, marks)
   }
 
-  package func matches(_ text: String) -> Bool {
-    switch self {
+  /// Returns whether the whole of `text` matches.
+  public func matches(_ text: String) -> Bool {
+    switch form {
     case .wildcards(let pattern): return pattern.matches(text)
     case .expression(let pattern, let folding):
       return pattern.matches(folding.isNone ? text : String(decoding: folding.folded(text), as: UTF8.self))

@@ -110,7 +110,7 @@ extension FetchExpression.CastType {
   }
 
   /// The attribute type of the values that a text of this type stands for.
-  package var attributeType: AttributeType {
+  public var attributeType: AttributeType {
     switch self {
     case .integer: .integer64
     case .decimal: .decimal
@@ -196,7 +196,7 @@ extension PredicateParser {
 
 extension FetchFunction {
   /// Whether its only argument is a collection.
-  package var takesCollection: Bool {
+  public var takesCollection: Bool {
     switch self {
     case .sum, .count, .distinct, .min, .max, .average, .median, .mode, .standardDeviation: true
     default: false

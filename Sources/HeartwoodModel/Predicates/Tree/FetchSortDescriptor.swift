@@ -94,10 +94,7 @@ package struct SortOrdering: Sendable, Hashable {
   package let isLocalized: Bool
 
   package init(_ comparison: FetchSortDescriptor.Comparison) {
-    folding = TextFolding(
-      ignoresCase: comparison == .caseInsensitive || comparison == .caseAndDiacriticInsensitive,
-      ignoresMarks: comparison == .caseAndDiacriticInsensitive
-    )
+    folding = TextFolding(comparison)
     isLocalized = comparison == .localizedStandard
   }
 

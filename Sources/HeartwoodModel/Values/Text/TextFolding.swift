@@ -4,31 +4,50 @@
 /// letter: accents, dots, Hebrew and Arabic points. Signs that make another letter are kept: the voicing of kana, nukta
 /// and virama of Indic scripts. A letter with such a sign is one scalar if Unicode has one for it, and so is a Hangul
 /// syllable, so that no part of them is found or compared alone.
-package struct TextFolding: Sendable, Hashable {
-  package let ignoresCase: Bool
-  package let ignoresMarks: Bool
+///
+/// A store whose database can call functions tests conditions on texts with it, and so finds the same records as the
+/// framework does:
+///
+///     let folding = TextFolding(comparison.options)
+///     if !folding.isNone { sql = "fold(\(column)) = ?"; argument = folding.folded(text) }
+public struct TextFolding: Sendable, Hashable {
+  /// Whether strings are equal that differ only in case.
+  public let ignoresCase: Bool
+  /// Whether strings are equal that differ only in marks on letters.
+  public let ignoresMarks: Bool
 
-  package init(ignoresCase: Bool, ignoresMarks: Bool) {
+  /// Makes a folding.
+  public init(ignoresCase: Bool, ignoresMarks: Bool) {
     self.ignoresCase = ignoresCase
     self.ignoresMarks = ignoresMarks
   }
 
-  package init(_ options: FetchComparison.Options) {
+  /// Makes the folding of both sides of a comparison with `options`.
+  public init(_ options: FetchComparison.Options) {
     let isNormalized = options.contains(.normalized)
     ignoresCase = options.contains(.caseInsensitive) && !isNormalized
     ignoresMarks = options.contains(.diacriticInsensitive) && !isNormalized
   }
 
-  package static let none = TextFolding(ignoresCase: false, ignoresMarks: false)
-  package static let caseAndMarks = TextFolding(ignoresCase: true, ignoresMarks: true)
+  /// Makes the folding of strings that are sorted by a comparison. One that is localized has none:
+  /// ``TextOrder`` compares the strings themselves.
+  public init(_ comparison: FetchSortDescriptor.Comparison) {
+    ignoresCase = comparison == .caseInsensitive || comparison == .caseAndDiacriticInsensitive
+    ignoresMarks = comparison == .caseAndDiacriticInsensitive
+  }
+
+  /// Leaves strings as they are.
+  public static let none = TextFolding(ignoresCase: false, ignoresMarks: false)
+  /// Makes strings equal that differ only in case and in marks.
+  public static let caseAndMarks = TextFolding(ignoresCase: true, ignoresMarks: true)
 
   /// Whether strings stay the same.
-  package var isNone: Bool { !ignoresCase && !ignoresMarks }
+  public var isNone: Bool { !ignoresCase && !ignoresMarks }
 }
 
 extension TextFolding {
-  /// Returns the folded UTF-8 bytes of `text`.
-  package func folded(_ text: String) -> [UInt8] {
+  /// Returns the folded UTF-8 bytes of `text`. Two texts are equal if these bytes are. O(n).
+  public func folded(_ text: String) -> [UInt8] {
     if isNone { return Array(text.utf8) }
     var text = text
     return text.withUTF8 { bytes in
@@ -36,6 +55,13 @@ extension TextFolding {
       append(UnsafeRawBufferPointer(bytes), to: &folded)
       return folded
     }
+  }
+
+  /// Returns the folded form of the bytes of a text in UTF-8. Invalid bytes become replacement characters. O(n).
+  public func folded(utf8 bytes: RawSpan) -> [UInt8] {
+    var folded: [UInt8] = []
+    bytes.withUnsafeBytes { append($0, to: &folded) }
+    return folded
   }
 
   /// Appends the folded form of UTF-8 bytes. Invalid bytes become replacement characters.
@@ -126,11 +152,11 @@ extension TextFolding {
 // MARK: TextOrder
 
 /// Orders strings as people do, in every language: by letters, then by marks, then by case, and digits by their numeric
-/// value.
-package enum TextOrder {
+/// value. It is the order of ``FetchSortDescriptor/Comparison/localizedStandard``.
+public enum TextOrder {
   /// Returns a negative number if `left` comes first, 0 if both are the same, and a positive number if `right` comes
-  /// first.
-  package static func compare(_ left: String, _ right: String) -> Int {
+  /// first. O(n).
+  public static func compare(_ left: String, _ right: String) -> Int {
     let byLetters = compareWithNumbers(key(left, .caseAndMarks), key(right, .caseAndMarks))
     if byLetters != 0 { return byLetters }
     let byMarks = compare(key(left, caseOnly), key(right, caseOnly))

@@ -119,8 +119,9 @@ extension PersistenceError {
 // MARK: Passing on
 
 extension PersistenceError {
-  /// Returns the error with `path` and `storeType` for the file and the type of store, if it has none.
-  package func locating(path: String?, storeType: StoreType? = nil) -> PersistenceError {
+  /// Returns the error with `path` and `storeType` for the file and the type of store, if it has none: what a store adds
+  /// to the errors of its parts.
+  public func locating(path: String?, storeType: StoreType? = nil) -> PersistenceError {
     var error = self
     error.context.path = context.path ?? path
     error.context.storeType = context.storeType ?? storeType

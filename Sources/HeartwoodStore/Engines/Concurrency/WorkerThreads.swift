@@ -54,7 +54,11 @@ package final class WorkerThreads: Sendable {
 ///
 /// Code that waits for the system's threads to start something may wait forever: if all of them wait for locks that
 /// this code holds, none becomes free. A task waits only for a value that a thread has already begun to make.
-package final class StealableTask<Value: Sendable>: Sendable {
+///
+///     let helper = StealableTask { secondConnection.read(scan) }
+///     firstConnection.read(scan)
+///     helper.callOff()
+public final class StealableTask<Value: Sendable>: Sendable {
   private enum State {
     case waiting(@Sendable () -> Value)
     case running
@@ -65,10 +69,15 @@ package final class StealableTask<Value: Sendable>: Sendable {
   private let state: Mutex<State>
   private let end = DispatchGroup()
 
+  /// Begins a task on a thread of the process's own, as soon as one is free.
+  ///
+  /// - Parameter make: called at most once.
+  public convenience init(_ make: @escaping @Sendable () -> Value) { self.init(on: nil, make) }
+
   /// - Parameters:
   ///   - queue: the queue whose threads make the value; nil means the process's shared worker threads.
   ///   - make: called at most once.
-  package init(on queue: DispatchQueue? = nil, _ make: @escaping @Sendable () -> Value) {
+  package init(on queue: DispatchQueue?, _ make: @escaping @Sendable () -> Value) {
     state = Mutex(.waiting(make))
     end.enter()
     if let queue {
@@ -99,7 +108,7 @@ package final class StealableTask<Value: Sendable>: Sendable {
   /// Returns the value. Makes it on the calling thread if no other thread has begun to.
   ///
   /// - Precondition: It is called once, and the task was not called off.
-  package func take() -> Value {
+  public func take() -> Value {
     begin()
     end.wait()
     let value: Value? = state.withLock { state in
@@ -114,7 +123,7 @@ package final class StealableTask<Value: Sendable>: Sendable {
 
   /// Prevents the value from being made; if a thread has begun to make it, waits for that thread. When this returns,
   /// the closure that makes it is no longer held.
-  package func callOff() {
+  public func callOff() {
     let wasWaiting = state.withLock { state in
       guard case .waiting = state else { return false }
       state = .over(nil)

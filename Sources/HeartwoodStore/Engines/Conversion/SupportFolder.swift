@@ -3,20 +3,24 @@
 ///
 /// So a copy of a store, or its replacement, adds its files beside those that are there, and the files that only the
 /// old store used are removed when the new one is in place.
-package struct SupportFolder: Sendable {
-  let path: String
+///
+/// ``FileFormat/supportFolder(ofStoreAt:)`` returns its path. The files in it are named by their paths relative to it.
+public struct SupportFolder: Sendable {
+  /// The path of the folder, which need not exist.
+  public let path: String
   private let fileSystem: any FileSystem
 
   /// The greatest depth of folders in it.
   private static let greatestDepth = 8
 
-  package init(path: String, fileSystem: any FileSystem) {
+  /// Makes a value for the folder at `path`, without opening it.
+  public init(path: String, fileSystem: any FileSystem) {
     self.path = path
     self.fileSystem = fileSystem
   }
 
-  /// Returns the paths of all files in it, relative to it.
-  package func files() throws(PersistenceError) -> [String] {
+  /// Returns the paths of all files in it, relative to it; none if it does not exist. O(files), and I/O.
+  public func files() throws(PersistenceError) -> [String] {
     var files: [String] = []
     try visit("", depth: 0) { name, kind throws(PersistenceError) in
       if kind == .file { files.append(name) }
@@ -25,7 +29,7 @@ package struct SupportFolder: Sendable {
   }
 
   /// Returns whether files with these `names` are in it. Follows symbolic links, as copying does.
-  package func hasFiles(_ names: some Sequence<String>) throws(PersistenceError) -> Bool {
+  public func hasFiles(_ names: some Sequence<String>) throws(PersistenceError) -> Bool {
     for name in names {
       guard try fileSystem.status(atPath: PathParts.join(path, name))?.isRegularFile == true else { return false }
     }
@@ -37,8 +41,10 @@ package struct SupportFolder: Sendable {
   /// beginning, and so has each new folder.
   ///
   /// - Returns: the names of the files that were missing at the destination.
+  /// - Throws: ``PersistenceError/Code/fileNotFound`` if one of the files does not exist, and
+  ///   ``PersistenceError/Code/fileExists`` if another file has its name. No file was added then.
   @discardableResult
-  package func copy(_ names: [String], to destination: SupportFolder) throws -> [String] {
+  public func copy(_ names: [String], to destination: SupportFolder) throws -> [String] {
     try destination.add(names, like: self) { name, target in
       let input = try StoreInput(try fileSystem.openFile(atPath: PathParts.join(path, name)))
       let permissions = try input.file.status().permissions

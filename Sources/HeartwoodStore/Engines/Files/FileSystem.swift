@@ -235,22 +235,25 @@ public struct FileIdentity: Sendable, Hashable {
 
 // MARK: PathParts
 
-/// Splits and joins paths.
-package enum PathParts {
+/// Splits and joins paths, as a ``FileSystem`` takes them.
+///
+///     let (directory, name) = PathParts.split("/stores/Notes.db")   // "/stores" and "Notes.db"
+///     let folder = PathParts.join(directory, ".\(name)-files")
+public enum PathParts {
   /// Returns the directory and the last component of `path`; a path without a slash is in the working directory.
-  package static func split(_ path: String) -> (directory: String, name: String) {
+  public static func split(_ path: String) -> (directory: String, name: String) {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
     let directory = path[..<slash]
     return (directory.isEmpty ? "/" : String(directory), String(path[path.utf8.index(after: slash)...]))
   }
 
   /// Returns the path of `name` in `directory`.
-  package static func join(_ directory: String, _ name: String) -> String {
+  public static func join(_ directory: String, _ name: String) -> String {
     directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
   }
 
   /// Returns the extension of the last component, without the dot and in lower case; empty if there is none.
-  package static func fileExtension(_ path: String) -> String {
+  public static func fileExtension(_ path: String) -> String {
     let name = split(path).name
     guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return "" }
     return name[name.utf8.index(after: dot)...].lowercased()

@@ -13,11 +13,14 @@ import Synchronization
 /// POSIX releases all locks of a process on a file as soon as the process closes any descriptor of it, whatever code
 /// opened that. Other processes would then take the file for one that is not open. So descriptors of a held file stay
 /// open until the last hold ends, and the next code that opens the file gets one of them.
-package final class FileHold: Sendable {
+///
+/// A store whose library takes such locks makes a hold before the library opens the file, and keeps it until the
+/// library has closed it.
+public final class FileHold: Sendable {
   private let file: HeldFiles.File
 
   /// Holds the file; must be called before the locks are taken. Returns nil if there is no file at `path`.
-  package init?(atPath path: String) {
+  public init?(atPath path: String) {
     guard let file = HeldFiles.File(atPath: path) else { return nil }
     self.file = file
     HeldFiles.hold(file)

@@ -256,8 +256,8 @@ public struct POSIXFileSystem: FileSystem {
     lock(path, LOCK_EX)
   }
 
-  /// Takes the lock of a file, unless another process holds it.
-  package func lockFileIfFree(atPath path: String) -> (any FileLock)? {
+  /// Takes the lock of a file; returns nil if another process holds it.
+  public func lockFileIfFree(atPath path: String) -> (any FileLock)? {
     lock(path, LOCK_EX | LOCK_NB)
   }
 

@@ -140,10 +140,14 @@ extension KeptHistory {
 }
 
 extension StoreHistory {
-  /// Makes a history of the transactions after the last gap between their numbers; all before it count as purged.
+  /// Makes a history of the transactions after the last gap between their numbers; all before it count as purged. A
+  /// store that keeps its history in a form of its own salvages it with this (``StoreLoader/history``).
   ///
-  /// - Parameter lastNumber: the number of the newest transaction, purged or not.
-  package init(_ transactions: [RecordedTransaction], lastNumber: Int64) throws(PersistenceError) {
+  /// - Parameters:
+  ///   - transactions: the transactions, in order.
+  ///   - lastNumber: the number of the newest transaction, purged or not.
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if the numbers are negative or too great.
+  public init(_ transactions: [RecordedTransaction], lastNumber: Int64) throws(PersistenceError) {
     // A page contains no transactions without a change.
     let transactions = transactions.filter { !$0.changes.isEmpty }
     let first = transactions.indices.last { $0 > 0 && transactions[$0].number != transactions[$0 - 1].number + 1 } ?? 0

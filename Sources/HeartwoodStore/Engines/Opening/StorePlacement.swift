@@ -1,11 +1,16 @@
 import HeartwoodFoundation
 
 /// Moves a store that was written beside its final path there in one step, with the files that belong to it.
-package struct StorePlacement {
+///
+///     // A backup of a store whose file others may write to.
+///     let placement = StorePlacement(NotesStore.format, fileSystem: POSIXFileSystem())
+///     try placement.write(at: backup, replacing: true) { try NotesStore.copyStore(at: path, to: $0) }
+public struct StorePlacement {
   private let format: any FileFormat
   private let fileSystem: any FileSystem
 
-  package init(_ format: any FileFormat, fileSystem: any FileSystem) {
+  /// Makes a placement for files of a format.
+  public init(_ format: any FileFormat, fileSystem: any FileSystem) {
     self.format = format
     self.fileSystem = fileSystem
   }
@@ -13,8 +18,14 @@ package struct StorePlacement {
   /// Calls `body` to write a whole store at a path beside `path`, and moves that to `path`. On failure the old store
   /// stays in place, and nothing of the new one does.
   ///
-  /// - Parameter expected: the file that must still be at the path; nil means any.
-  package func write<Result>(
+  /// - Parameters:
+  ///   - replacing: whether there may be a store at `path`.
+  ///   - expected: the file that must still be at the path; nil means any.
+  ///   - body: writes the store, and the files that belong to it.
+  /// - Throws: ``PersistenceError/Code/fileExists``; ``PersistenceError/Code/storeBusy`` if another process uses the
+  ///   store that is to be replaced; ``PersistenceError/Code/fileChangedOnDisk`` if it is not `expected`; and the errors
+  ///   of `body` and of writing.
+  public func write<Result>(
     at path: String,
     replacing: Bool,
     expecting expected: FileIdentity? = nil,
@@ -126,8 +137,8 @@ package struct StorePlacement {
   }
 
   /// Returns whether files of another store are in the folder too: a store beside it may have the same name except for
-  /// the extension.
-  package func isShared(_ folder: SupportFolder, _ path: String) -> Bool {
+  /// the extension. A folder of which that is unknown counts as shared. I/O in the folder of the store.
+  public func isShared(_ folder: SupportFolder, _ path: String) -> Bool {
     let (directory, name) = PathParts.split(path)
     let sideFiles = Set(format.sideFiles(ofStoreAt: path))
     // try?: if it is unknown, nothing is removed.

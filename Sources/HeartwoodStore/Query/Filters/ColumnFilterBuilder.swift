@@ -179,7 +179,7 @@ extension ColumnFilterBuilder {
     case .greaterThan: return isLocaleSensitive ? nil : .order(before: false, same: false, behind: true)
     case .greaterThanOrEqualTo: return isLocaleSensitive ? nil : .order(before: false, same: true, behind: true)
     case .like:
-      if case .wildcards(let pattern) = comparison.pattern { return .wildcards(pattern) }
+      if let pattern = comparison.pattern?.wildcards { return .wildcards(pattern) }
       return nil
     case .matches, .in, .between, .notEqualTo: return nil
     }

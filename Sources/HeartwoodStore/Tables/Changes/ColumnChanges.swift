@@ -1,4 +1,4 @@
-package import HeartwoodModel
+public import HeartwoodModel
 
 /// Changes in columns: however many records there are, they need only a few allocations for each 65,536.
 package struct ColumnChanges: Sendable {
@@ -34,11 +34,12 @@ package struct ColumnChanges: Sendable {
   }
 }
 
-/// New records of one entity.
-package struct InsertedRows: Sendable {
-  package let entity: EntityDescription
-  /// The records, in order. All groups but the last are full.
-  package let groups: [RowGroup]
+/// New records of one entity, column by column: see ``ChangeSet/insertedRows``.
+public struct InsertedRows: Sendable {
+  /// The entity of the records.
+  public let entity: EntityDescription
+  /// The records, in order. All groups but the last are full, and none has deleted records.
+  public let groups: [RowGroup]
   /// Whether the store chose the references for these records, so that no other can have them.
   package let hasGivenReferences: Bool
 
@@ -48,7 +49,30 @@ package struct InsertedRows: Sendable {
     self.hasGivenReferences = hasGivenReferences
   }
 
-  package var count: Int { groups.reduce(0) { $0 + $1.rowCount } }
+  /// The number of records. O(groups).
+  public var count: Int { groups.reduce(0) { $0 + $1.rowCount } }
+
+  /// Returns records that were given one by one, entity by entity, in the order of the first of each.
+  static func rows(of records: [ObjectSnapshot]) -> [InsertedRows] {
+    var places: [Int: Int] = [:]
+    var builders: [(entity: EntityDescription, rows: RowGroupListBuilder)] = []
+    for record in records {
+      let entity = record.objectID.entity
+      let place = places[entity.ordinal] ?? builders.count
+      if place == builders.count {
+        places[entity.ordinal] = place
+        builders.append((entity, RowGroupListBuilder(entity: entity)))
+      }
+      builders[place].rows.next().append(record.objectID.reference, version: record.version, values: record.values)
+    }
+    return builders.indices.map { place in
+      InsertedRows(
+        entity: builders[place].entity,
+        groups: builders[place].rows.finish(),
+        hasGivenReferences: false
+      )
+    }
+  }
 }
 
 /// Changes of records of one entity.

@@ -171,7 +171,9 @@ extension UniquenessCheck {
 extension StoreContents {
   /// Returns the records whose values must be unique and are those of an earlier record, up to `limit`, constraint by
   /// constraint. O(records) for each.
-  package func constraintConflicts(limit: Int) -> [ConstraintConflict] {
+  ///
+  /// A store that cannot keep such records refuses them in ``IncrementalStoreFormat/check(_:for:)``.
+  public func constraintConflicts(limit: Int) -> [ConstraintConflict] {
     var conflicts: [ConstraintConflict] = []
     for constraint in UniqueConstraint.all(of: model) {
       guard conflicts.count < limit else { break }

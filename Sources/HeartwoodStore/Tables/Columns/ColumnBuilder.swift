@@ -20,7 +20,8 @@ public final class ColumnBuilder {
   private let references = ReferenceColumnBuilder()
   private var unreadable: UnreadableRows?
 
-  package init(kind: ColumnKind) {
+  /// Makes a builder without rows. The columns of a ``RowGroupBuilder`` have theirs.
+  public init(kind: ColumnKind) {
     self.kind = kind
   }
 
@@ -34,8 +35,8 @@ public final class ColumnBuilder {
   /// The number of bytes that the values take, to end a group before its offsets overflow.
   var byteCount: Int { values.count + references.byteCount }
 
-  /// Returns the values as an immutable column; this becomes empty.
-  package func sealed() -> RecordColumn {
+  /// Returns the values as an immutable column; this becomes empty. O(1).
+  public func sealed() -> RecordColumn {
     let hasOffsets = kind == .bytes || kind == .toMany
     precondition(byteCount <= UInt32.max, "A column holds at most 4 GiB in one group; end the group when it is full.")
     if hasOffsets { offsets.append(UInt32(truncatingIfNeeded: kind == .bytes ? values.count : references.count)) }
@@ -180,7 +181,7 @@ extension ColumnBuilder {
     text.withUTF8 { append(bytes: UnsafeRawBufferPointer($0)) }
   }
 
-  /// Appends binary data, or a text in UTF-8.
+  /// Appends binary data, or a text in UTF-8: ``UTF8Validation`` checks a text of unknown origin.
   public func append(bytes: RawSpan) {
     bytes.withUnsafeBytes { append(bytes: $0) }
   }
@@ -195,21 +196,27 @@ extension ColumnBuilder {
     append(toMany: objects.map { ($0.reference, $0.entity.ordinal) })
   }
 
-  /// Appends a row of text or data whose value exists and cannot be read.
-  package func append(unreadable error: PersistenceError) {
+  /// Appends a row of text or data whose value exists and cannot be read, such as large data in a file beside the store
+  /// that is missing. The record can be read without it; `error` is thrown when the value is used.
+  public func append(unreadable error: PersistenceError) {
     expect(.bytes)
     unreadable = unreadable ?? UnreadableRows()
     unreadable?.append(rowCount, error)
     append(bytes: UnsafeRawBufferPointer(start: nil, count: 0))
   }
 
-  package func append(toOne reference: ReferenceID, entityOrdinal: Int) {
+  /// Appends the destination of a to-one relationship.
+  ///
+  /// - Parameter entityOrdinal: the index of the destination's entity in ``ManagedObjectModel/entities``.
+  public func append(toOne reference: ReferenceID, entityOrdinal: Int) {
     expect(.toOne)
     references.append(reference, entityOrdinal: entityOrdinal)
     noteValue()
   }
 
-  package func append(toMany objects: [(reference: ReferenceID, entityOrdinal: Int)]) {
+  /// Appends the destinations of a to-many relationship, in order, each with the index of its entity in
+  /// ``ManagedObjectModel/entities``.
+  public func append(toMany objects: [(reference: ReferenceID, entityOrdinal: Int)]) {
     expect(.toMany)
     offsets.append(UInt32(truncatingIfNeeded: references.count))
     for object in objects { references.append(object.reference, entityOrdinal: object.entityOrdinal) }

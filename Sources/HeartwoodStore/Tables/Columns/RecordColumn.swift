@@ -84,6 +84,15 @@ public struct RecordColumn: Sendable {
     )
   }
 
+  /// Returns the value of an attribute in `row`. The row, and the type that has the column's ``kind``, are those of the
+  /// column, or the program stops. O(1), and O(bytes) for text and data. A value that cannot be read is returned empty.
+  public func value(in row: Int, of type: AttributeType) -> PropertyValue {
+    precondition(kind == .absent || kind == ColumnKind(type), "The column is of another kind than the value.")
+    precondition(ColumnShape.fault(in: self) == nil, "The parts of the column do not fit each other.")
+    precondition(kind != .bytes || range(row).upperBound <= values.count, "A value is past the end of the column.")
+    return value(row: row, type: type, scopes: [])
+  }
+
   /// Returns the range of the bytes or references of `row`.
   package func range(_ row: Int) -> Range<Int> {
     precondition(row >= 0 && row < rowCount, "The row is not in the table.")
@@ -134,7 +143,7 @@ extension ColumnKind {
     }
   }
 
-  private init(_ type: AttributeType) {
+  fileprivate init(_ type: AttributeType) {
     switch type {
     case .integer16: self = .int16
     case .integer32: self = .int32
@@ -172,7 +181,8 @@ public enum VersionColumn: Sendable {
 }
 
 extension VersionColumn {
-  package subscript(row: Int) -> UInt64 {
+  /// The version of the record in `row`. O(1).
+  public subscript(row: Int) -> UInt64 {
     switch self {
     case .same(let version): return version
     case .each(let versions):

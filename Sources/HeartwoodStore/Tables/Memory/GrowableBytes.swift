@@ -160,8 +160,16 @@ extension GrowableBytes {
 
 // MARK: UTF8Validation
 
-/// Finds bytes that are not UTF-8.
-package enum UTF8Validation {
+/// Finds bytes that are not UTF-8, without making a string of them.
+///
+///     guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else { throw … }
+///     row.columns[memo].append(bytes: bytes)
+public enum UTF8Validation {
+  /// Returns the offset of the first byte that does not belong to a well-formed character, or nil if all do. O(n).
+  public static func firstInvalidOffset(in bytes: RawSpan) -> Int? {
+    bytes.withUnsafeBytes { firstInvalidOffset(in: $0) }
+  }
+
   /// Returns the offset of the first byte that does not belong to a well-formed character, or nil if all do. O(n).
   package static func firstInvalidOffset(in bytes: [UInt8]) -> Int? {
     bytes.withUnsafeBytes { firstInvalidOffset(in: $0) }

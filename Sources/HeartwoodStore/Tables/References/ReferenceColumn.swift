@@ -1,5 +1,5 @@
 package import HeartwoodFoundation
-package import HeartwoodModel
+public import HeartwoodModel
 
 /// References to records, one after another: each the name of a record and the entity that it belongs to.
 public struct ReferenceColumn: Sendable {
@@ -55,9 +55,10 @@ public struct ReferenceColumn: Sendable {
 }
 
 extension ReferenceColumn {
-  /// The name at `index`.
-  package subscript(index: Int) -> ReferenceID {
+  /// The name at `index`. O(1).
+  public subscript(index: Int) -> ReferenceID {
     precondition(index >= 0 && index < count, "The row is not in the table.")
+    precondition(layout.width.map { index < values.count / $0 } ?? true, "There are too few references.")
     switch layout {
     case .integer: return .integer(values.unsafeBase.loadUnaligned(fromByteOffset: index * 8, as: Int64.self))
     case .uuid: return .uuid(UUID(uuid: uuidBytes(index)))
@@ -66,12 +67,13 @@ extension ReferenceColumn {
     }
   }
 
-  /// Returns the ordinal of the entity that the reference at `index` belongs to.
-  package func entityOrdinal(_ index: Int) -> Int {
+  /// Returns the ordinal of the entity that the reference at `index` belongs to: its index in
+  /// ``ManagedObjectModel/entities``. O(1).
+  public func entityOrdinal(_ index: Int) -> Int {
     switch entities {
     case .same(let ordinal): return Int(ordinal)
     case .each(let ordinals):
-      precondition(index >= 0 && index < count, "The row is not in the table.")
+      precondition(index >= 0 && index < count && index < ordinals.count / 4, "The row is not in the table.")
       return Int(ordinals.unsafeBase.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
     }
   }
@@ -99,8 +101,10 @@ extension ReferenceColumn {
   func range(_ index: Int) -> Range<Int> {
     precondition(index >= 0 && index < count, "The row is not in the table.")
     guard let offsets else { return 0..<0 }
+    precondition(index + 1 < offsets.count / 4, "There are too few offsets.")
     let start = Int(offsets.unsafeBase.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
     let end = Int(offsets.unsafeBase.loadUnaligned(fromByteOffset: index * 4 + 4, as: UInt32.self))
+    precondition(end <= values.count, "An offset is past the end.")
     return start..<end
   }
 

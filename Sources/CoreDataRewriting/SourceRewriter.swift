@@ -142,19 +142,20 @@ private final class EditCollector: SyntaxVisitor {
 
   override func visit(_ node: IdentifierTypeSyntax) -> SyntaxVisitorContinueKind {
     qualify(node.name)
+    if node.parent?.is(MemberTypeSyntax.self) == true { standIn(forQualifier: node.name) }
     return .visitChildren
   }
 
   override func visit(_ node: DeclReferenceExprSyntax) -> SyntaxVisitorContinueKind {
     let isMember = node.parent?.as(MemberAccessExprSyntax.self).map { $0.declName.id == node.id } ?? false
     if !isMember { qualify(node.baseName) }
+    if !isMember, node.parent?.is(MemberAccessExprSyntax.self) == true { standIn(forQualifier: node.baseName) }
     return .visitChildren
   }
 
   /// Names the module before a class that Foundation has too.
   private func qualify(_ name: TokenSyntax) {
     if name.text.hasPrefix("NSManagedObject") { needed.insert("CoreData") }
-    if imports.names.contains(name.text) { standIn(for: name) }
     if standIns.contains("Combine"), Self.combine.contains(name.text) { needed.insert("Combine") }
     if !imports.declarations.contains(name.text), let module = names.module(of: name.text, imported: imports.names) {
       insert(module + ".", at: name.positionAfterSkippingLeadingTrivia)
@@ -193,6 +194,10 @@ private final class EditCollector: SyntaxVisitor {
     return .skipChildren
   }
 
+  private func standIn(forQualifier name: TokenSyntax) {
+    if imports.names.contains(name.text) { standIn(for: name) }
+  }
+
   /// Names the module that stands in for one of Apple's, once.
   private func standIn(for name: TokenSyntax) {
     guard standIns.contains(name.text), renamed.insert(name.id).inserted else { return }
@@ -210,7 +215,7 @@ private final class EditCollector: SyntaxVisitor {
   /// A part that is for Apple's systems, and uses what is here too, is compiled.
   override func visit(_ node: IfConfigClauseSyntax) -> SyntaxVisitorContinueKind {
     let tokens = node.condition.map { Array($0.tokens(viewMode: .sourceAccurate)) } ?? []
-    for (before, token) in zip(tokens, tokens.dropFirst()) where before.tokenKind == .leftParen { standIn(for: token) }
+    for (name, token) in zip(tokens, tokens.dropFirst(2)) where name.text == "canImport" { standIn(for: token) }
     guard let condition = node.condition, condition.trimmedDescription == "canImport(Darwin)",
       let text = node.elements?.description, Self.appleNames.contains(where: text.contains)
     else { return .visitChildren }

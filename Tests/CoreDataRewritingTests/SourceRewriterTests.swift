@@ -159,9 +159,13 @@ import Testing
       "import Foundation\nclass A: ObservableObject {}",
       "import Foundation\nclass A: ObservableObject {}\n#if canImport(CombineStandIn)\n  import CombineStandIn\n#endif\n"
     ),
+    (
+      "import os\n#if (os(iOS) || canImport(os))\nlet a = os.OSLog.default\n#endif",
+      "import osStandIn\n#if (os(iOS) || canImport(osStandIn))\nlet a = osStandIn.OSLog.default\n#endif"
+    ),
   ]) func standInsAreImported(before: String, after: String) {
-    #expect(SourceRewriter.rewrite(before, standIns: ["Combine"]) == after)
-    #expect(SourceRewriter.rewrite(after, standIns: ["Combine"]) == nil)
+    #expect(SourceRewriter.rewrite(before, standIns: ["Combine", "os"]) == after)
+    #expect(SourceRewriter.rewrite(after, standIns: ["Combine", "os"]) == nil)
     #expect(SourceRewriter.rewrite(before) == nil)
   }
 

@@ -202,17 +202,31 @@ import Testing
       // `@unchecked Sendable`: one thread runs the test.
       var memos: [String?] = []
       var saved: Notification?
+      var savedIDs: [AnyHashable: Any]?
+      var mergedIDs: [AnyHashable: Any]?
+      var invalidated = 0
     }
     let told = Told()
     let center = NotificationCenter.default
     let observers = [
       center.addObserver(forName: .NSManagedObjectContextObjectsDidChange, object: other, queue: nil) { note in
         let inserted = note.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject> ?? []
+        told.invalidated += (note.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObject])?.count ?? 0
         told.memos += inserted.map { $0.value(forKey: "memo") as? String }
       },
       center.addObserver(forName: .NSManagedObjectContextDidSave, object: stack.context, queue: nil) {
         told.saved = $0
       },
+      center.addObserver(
+        forName: NSManagedObjectContext.didSaveObjectIDsNotification,
+        object: stack.context,
+        queue: nil
+      ) { told.savedIDs = $0.userInfo },
+      center.addObserver(
+        forName: NSManagedObjectContext.didMergeChangesObjectIDsNotification,
+        object: other,
+        queue: nil
+      ) { told.mergedIDs = $0.userInfo },
     ]
     try stack.context.performAndWait {
       stack.insert("Milk")
@@ -221,6 +235,14 @@ import Testing
     let saved = try #require(told.saved)
     other.performAndWait { other.mergeChanges(fromContextDidSave: saved) }
     #expect(told.memos == ["Milk"])
+    let ids = try #require(told.savedIDs?[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID>)
+    #expect(ids.count == 1 && told.mergedIDs?[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID> == ids)
+    try other.performAndWait {
+      let found = try other.fetch(toDoRequest())
+      other.reset()
+      withExtendedLifetime(found) {}
+    }
+    #expect(told.invalidated == 1)
     for observer in observers { center.removeObserver(observer) }
   }
 }

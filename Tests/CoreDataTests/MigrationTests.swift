@@ -79,6 +79,30 @@ import Testing
     #expect(Self.old.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
   }
 
+  @Test func storesAreNamedByTypesOfNewerSDKs() throws {
+    let stack = try Self.store(NSSQLiteStoreType)
+    let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: Self.old, destinationModel: Self.new)
+    let (url, copy) = (stack.folder.appendingPathComponent("new"), stack.folder.appendingPathComponent("copy"))
+    let manager = NSMigrationManager(sourceModel: Self.old, destinationModel: Self.new)
+    try manager.migrateStore(from: stack.url, type: .sqlite, mapping: mapping, to: url, type: .xml)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.notes("body", renamedFrom: "text"))
+    try coordinator.replacePersistentStore(at: copy, withPersistentStoreFrom: url, type: .xml)
+    let store = try coordinator.addPersistentStore(type: .xml, at: copy)
+    #expect(store.type == NSXMLStoreType)
+    let moved = stack.folder.appendingPathComponent("moved")
+    try coordinator.migratePersistentStore(store, to: moved, type: .binary)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    #expect(try Self.bodies(moved, NSBinaryStoreType) == ["a": 1, "b": 2])
+    try NSPersistentStoreCoordinator.setMetadata(["note": "mine"], type: .binary, at: moved)
+    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .binary, at: moved)
+    #expect(metadata["note"] as? String == "mine")
+    try coordinator.destroyPersistentStore(at: moved, type: .binary)
+    #expect(!FileManager.default.fileExists(atPath: moved.path))
+    #expect(throws: CocoaError.self) {
+      try coordinator.replacePersistentStore(at: copy, withPersistentStoreFrom: moved, type: .binary)
+    }
+  }
+
   @Test func theTypeCanChange() throws {
     let stack = try Self.store(NSXMLStoreType)
     let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: Self.old, destinationModel: Self.new)

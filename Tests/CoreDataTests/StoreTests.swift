@@ -163,4 +163,11 @@ import Testing
 /// Counts on one thread: notifications are posted where the coordinator is used.
 private final class Counter: @unchecked Sendable {
   var count = 0
+
+  @Test(arguments: Stack.fileTypes) func newStoresHaveTheirFileAtOnce(type: String) throws {
+    let stack = try Stack(type)
+    #expect(FileManager.default.fileExists(atPath: stack.url.path))
+    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: stack.url)
+    #expect(metadata[NSStoreUUIDKey] as? String == stack.coordinator.persistentStores[0].identifier)
+  }
 }

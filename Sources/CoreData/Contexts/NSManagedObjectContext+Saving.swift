@@ -31,6 +31,7 @@ extension NSManagedObjectContext {
     let sets = savedSets ?? ContextSets()
     forgetSettled()
     post(.NSManagedObjectContextDidSave, sets.userInfo)
+    post(Self.didSaveObjectIDsNotification, sets.objectIDs)
   }
 
   /// Merges what another context has saved: objects take the newest values and keep their own changes.
@@ -82,6 +83,7 @@ extension NSManagedObjectContext {
       withExtendedLifetime(inserted) {}
     }
     forgetSettled()
+    post(Self.didMergeChangesObjectIDsNotification, objectIDs(changes))
   }
 
   /// Returns the ids in a set of objects or of ids.
@@ -112,6 +114,14 @@ extension NSManagedObjectContext {
     sets.deleted = deletedFacades(changes.deletedObjectIDs)
     sets.refreshed = facades(changes.refreshedObjectIDs)
     post(.NSManagedObjectContextObjectsDidChange, sets.userInfo)
+  }
+
+  private func objectIDs(_ changes: ContextChanges) -> [AnyHashable: Any] {
+    let sets = [
+      NSInsertedObjectIDsKey: changes.insertedObjectIDs, NSUpdatedObjectIDsKey: changes.updatedObjectIDs,
+      NSDeletedObjectIDsKey: changes.deletedObjectIDs, NSRefreshedObjectIDsKey: changes.refreshedObjectIDs,
+    ]
+    return sets.filter { !$0.value.isEmpty }.mapValues { Set($0.map(objectID)) }
   }
 
   private func facades(_ ids: Set<ManagedObjectID>) -> Set<NSManagedObject> {
@@ -158,6 +168,14 @@ struct ContextSets {
     ]
     return sets.filter { !$0.value.isEmpty }
   }
+
+  /// The ids under Core Data's keys; empty sets are left out.
+  var objectIDs: [AnyHashable: Any] {
+    let sets = [
+      NSInsertedObjectIDsKey: inserted, NSUpdatedObjectIDsKey: updated, NSDeletedObjectIDsKey: deleted,
+    ]
+    return sets.filter { !$0.value.isEmpty }.mapValues { Set($0.map(\.objectID)) }
+  }
 }
 
 /// The key of inserted objects.
@@ -168,11 +186,15 @@ public let NSUpdatedObjectsKey = "updated"
 public let NSDeletedObjectsKey = "deleted"
 /// The key of refreshed objects.
 public let NSRefreshedObjectsKey = "refreshed"
-/// The key of inserted object i ds.
+/// The key of all objects that a reset has made useless.
+public let NSInvalidatedAllObjectsKey = "invalidatedAll"
+/// The key of the ids of refreshed objects.
+public let NSRefreshedObjectIDsKey = "refreshed_objectIDs"
+/// The key of the ids of inserted objects.
 public let NSInsertedObjectIDsKey = "inserted_objectIDs"
-/// The key of updated object i ds.
+/// The key of the ids of updated objects.
 public let NSUpdatedObjectIDsKey = "updated_objectIDs"
-/// The key of deleted object i ds.
+/// The key of the ids of deleted objects.
 public let NSDeletedObjectIDsKey = "deleted_objectIDs"
 
 extension NSNotification.Name {
@@ -191,6 +213,14 @@ extension NSManagedObjectContext {
   public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
   /// Posted by a context: did save objects notification.
   public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
+  /// Posted by a context that has saved, with the ids of the objects.
+  public static let didSaveObjectIDsNotification = Notification.Name(
+    "NSManagedObjectContextDidSaveObjectIDsNotification"
+  )
+  /// Posted by a context that has merged changes, with the ids of the objects.
+  public static let didMergeChangesObjectIDsNotification = Notification.Name(
+    "NSManagedObjectContextDidMergeChangesObjectIDsNotification"
+  )
   /// Posted by a context: did change objects notification.
   public static let didChangeObjectsNotification = Notification.Name.NSManagedObjectContextObjectsDidChange
 }

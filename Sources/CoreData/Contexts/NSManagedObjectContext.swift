@@ -377,8 +377,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   open func reset() {
     failure = nil
     guard let coreContext else { return }
+    let objects = registeredObjects
     hold { coreContext.reset() }
     changed = [:]
+    if !objects.isEmpty { post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: Array(objects)]) }
   }
 
   /// Makes an object take its newest stored values, keeping its own changes or discarding them.

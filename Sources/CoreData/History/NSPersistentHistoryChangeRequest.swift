@@ -201,10 +201,3 @@ extension NSNotification.Name {
   /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
   public static let NSPersistentStoreRemoteChange = Notification.Name("NSPersistentStoreRemoteChangeNotification")
 }
-
-extension NSManagedObjectContext {
-  /// The name of a notification with the ids of saved objects.
-  public static let didSaveObjectIDsNotification = Notification.Name(
-    "NSManagedObjectContextDidSaveObjectIDsNotification"
-  )
-}

@@ -88,7 +88,16 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     let opened = try opening.run(open)
     let store = opening.store ?? NSPersistentStore(opened, self, url, options)
     store.core = opened
+    try writeNew(store)
     return note(store)
+  }
+
+  /// Writes the file of a new store that is read whole, as Core Data does.
+  private final func writeNew(_ store: NSPersistentStore) throws {
+    guard [NSBinaryStoreType, NSXMLStoreType].contains(store.type), !store.isReadOnly, let url = store.url,
+      !FileManager.default.fileExists(atPath: url.path), let opened = store.core
+    else { return }
+    try opened.engine.replaceMetadata(opened.metadata)
   }
 
   private final func note(_ store: NSPersistentStore) -> NSPersistentStore {

@@ -8,15 +8,15 @@ package struct PackagePreparation {
   /// The folder of the copies: `.build/coredata` in the package.
   package let folder: URL
 
-  private let standIns: Set<String>
+  private let standIns: [String: String]
 
   private static let skippedFolders: Set<String> = [".build", ".git", ".swiftpm", "node_modules"]
 
   /// - Parameters:
   ///   - package: the folder with the manifest.
-  ///   - standIns: the modules of Apple's in whose place the sources are to import others.
-  package init(package: URL, standIns: Set<String> = []) {
-    self.standIns = standIns
+  ///   - usesStandIns: whether the sources are to import small modules in place of some of Apple's.
+  package init(package: URL, usesStandIns: Bool = false) {
+    standIns = usesStandIns ? SourceRewriter.standIns : [:]
     self.package = package.standardizedFileURL.resolvingSymlinksInPath()
     folder = self.package.appendingPathComponent(".build/coredata")
   }

@@ -12,29 +12,31 @@ package enum SourceRewriter {
   ///
   /// - Parameters:
   ///   - names: the types of the package's modules whose names Foundation has too.
-  ///   - standIns: the modules of Apple's in whose place others are imported: `CombineStandIn` for `Combine`.
+  ///   - standIns: the modules that are imported in place of some of Apple's: ``standIns``, or none.
   package static func rewrite(
     _ source: String,
     _ names: OwnNames = OwnNames(),
-    standIns: Set<String> = []
+    standIns: [String: String] = [:]
   ) -> String? {
     guard marks.contains(where: source.contains) || !standIns.isEmpty else { return nil }
     let tree = Parser.parse(source: source)
     let imports = ImportCollector(tree)
     let collector = EditCollector(imports, names, standIns)
     collector.walk(tree)
-    let present = imports.names.union(standIns.filter { imports.names.contains($0 + "StandIn") })
+    let present = imports.names.union(standIns.filter { imports.names.contains($0.value) }.keys)
     let needed = imports.names.isEmpty ? [] : collector.needed.subtracting(present).sorted()
     if collector.edits.isEmpty, needed.isEmpty { return nil }
-    return apply(collector.edits, to: source) + needed.map { importAtTheEnd($0, standIns) }.joined()
+    return apply(collector.edits, to: source) + needed.map { importAtTheEnd(standIns[$0] ?? $0) }.joined()
   }
 
   /// Returns an import for a source that another file of its module, or a module that it imports, gives a module's names
   /// on Apple's systems. It stands behind the last line, so that the lines before it keep their numbers.
-  private static func importAtTheEnd(_ module: String, _ standIns: Set<String>) -> String {
-    let name = standIns.contains(module) ? module + "StandIn" : module
-    return "\n#if canImport(\(name))\n  import \(name)\n#endif\n"
+  private static func importAtTheEnd(_ module: String) -> String {
+    "\n#if canImport(\(module))\n  import \(module)\n#endif\n"
   }
+
+  /// The small modules that tests can have in place of Apple's, by their names.
+  package static let standIns = ["Combine": "CombineStandIn", "OSLog": "OSLogStandIn", "os": "OSLogStandIn"]
 
   /// One of these is in every source that needs a change.
   private static let marks = [
@@ -95,11 +97,11 @@ private final class EditCollector: SyntaxVisitor {
   private let imports: ImportCollector
   private let names: OwnNames
   private let importsCoreData: Bool
-  private let standIns: Set<String>
+  private let standIns: [String: String]
   /// The names of modules that have been replaced.
   private var renamed: Set<SyntaxIdentifier> = []
 
-  init(_ imports: ImportCollector, _ names: OwnNames, _ standIns: Set<String>) {
+  init(_ imports: ImportCollector, _ names: OwnNames, _ standIns: [String: String]) {
     self.imports = imports
     self.standIns = standIns
     self.names = names
@@ -156,7 +158,7 @@ private final class EditCollector: SyntaxVisitor {
   /// Names the module before a class that Foundation has too.
   private func qualify(_ name: TokenSyntax) {
     if name.text.hasPrefix("NSManagedObject") { needed.insert("CoreData") }
-    if standIns.contains("Combine"), Self.combine.contains(name.text) { needed.insert("Combine") }
+    if standIns["Combine"] != nil, Self.combine.contains(name.text) { needed.insert("Combine") }
     if !imports.declarations.contains(name.text), let module = names.module(of: name.text, imported: imports.names) {
       insert(module + ".", at: name.positionAfterSkippingLeadingTrivia)
     }
@@ -183,14 +185,14 @@ private final class EditCollector: SyntaxVisitor {
 
   override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
     guard let module = node.path.first, let last = node.path.last, node.importKindSpecifier == nil,
-      standIns.contains(module.name.text), node.path.count > 1
+      let standIn = standIns[module.name.text], node.path.count > 1
     else {
       if let module = node.path.first { standIn(for: module.name) }
       return .visitChildren
     }
     // A stand-in has no modules in it.
     let path = module.positionAfterSkippingLeadingTrivia..<last.endPositionBeforeTrailingTrivia
-    replace(path, by: module.name.text + "StandIn")
+    replace(path, by: standIn)
     return .skipChildren
   }
 
@@ -200,8 +202,8 @@ private final class EditCollector: SyntaxVisitor {
 
   /// Names the module that stands in for one of Apple's, once.
   private func standIn(for name: TokenSyntax) {
-    guard standIns.contains(name.text), renamed.insert(name.id).inserted else { return }
-    insert("StandIn", at: name.endPositionBeforeTrailingTrivia)
+    guard let standIn = standIns[name.text], renamed.insert(name.id).inserted else { return }
+    replace(name, by: standIn)
   }
 
   // MARK: Conditions

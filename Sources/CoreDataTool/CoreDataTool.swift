@@ -45,7 +45,7 @@ struct CoreDataTool {
     let usesStandIns = rest.contains("--stand-ins")
     rest.removeAll { $0 == "--stand-ins" }
     let standIns = usesStandIns ? try StandIn.all() : []
-    let preparation = PackagePreparation(package: URL(fileURLWithPath: folder), standIns: Set(standIns.map(\.module)))
+    let preparation = PackagePreparation(package: URL(fileURLWithPath: folder), usesStandIns: usesStandIns)
     switch command {
     case "prepare": try prepare(preparation)
     case "build":

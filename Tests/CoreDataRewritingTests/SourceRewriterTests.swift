@@ -161,11 +161,11 @@ import Testing
     ),
     (
       "import os\n#if (os(iOS) || canImport(os))\nlet a = os.OSLog.default\n#endif",
-      "import osStandIn\n#if (os(iOS) || canImport(osStandIn))\nlet a = osStandIn.OSLog.default\n#endif"
+      "import OSLogStandIn\n#if (os(iOS) || canImport(OSLogStandIn))\nlet a = OSLogStandIn.OSLog.default\n#endif"
     ),
   ]) func standInsAreImported(before: String, after: String) {
-    #expect(SourceRewriter.rewrite(before, standIns: ["Combine", "os"]) == after)
-    #expect(SourceRewriter.rewrite(after, standIns: ["Combine", "os"]) == nil)
+    #expect(SourceRewriter.rewrite(before, standIns: SourceRewriter.standIns) == after)
+    #expect(SourceRewriter.rewrite(after, standIns: SourceRewriter.standIns) == nil)
     #expect(SourceRewriter.rewrite(before) == nil)
   }
 

@@ -40,16 +40,15 @@ extension NSManagedObjectContext {
     return try fetching { try core.fetchRows(request) }.map { row in
       let dictionary = NSMutableDictionary()
       for (name, value) in zip(row.names, row.values) {
-        let type = entity?.property(named: name)?.attribute?.type ?? .undefined
-        dictionary[name] = self.value(value, type)
+        dictionary[name] = self.value(value, entity?.property(named: name)?.attribute)
       }
       return dictionary
     }
   }
 
-  private func value(_ value: PropertyValue, _ type: AttributeType) -> Any? {
+  private func value(_ value: PropertyValue, _ attribute: AttributeDescription?) -> Any? {
     if case .toOne(let id) = value { return objectID(id) }
-    return StoredValue.object(value, type)
+    return attribute.map { StoredValue.object(value, of: $0) } ?? StoredValue.object(value, .undefined)
   }
 
   private func fetching<Result>(_ body: () throws -> Result) throws -> Result {

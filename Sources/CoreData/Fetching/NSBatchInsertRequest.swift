@@ -156,11 +156,17 @@ extension NSManagedObjectContext {
     switch entity.propertiesByName[name] {
     case let composite as NSCompositeAttributeDescription:
       for part in composite.values(of: value) {
-        let type = entity.resolved?.property(named: part.attributeName)?.attribute?.type ?? .undefined
-        row[part.attributeName] = try stored(part.value, type, name)
+        let attribute = entity.resolved?.property(named: part.attributeName)?.attribute
+        row[part.attributeName] = try stored(
+          part.value,
+          attribute?.type ?? .undefined,
+          attribute?.valueTransformerName,
+          name
+        )
       }
     case let attribute as NSAttributeDescription:
-      row[name] = try stored(value, HeartwoodModel.AttributeType(attribute.attributeType), name)
+      let type = HeartwoodModel.AttributeType(attribute.attributeType)
+      row[name] = try stored(value, type, attribute.valueTransformerName, name)
     case is NSRelationshipDescription: row[name] = try destination(value, name)
     default: throw CocoaError.make(.persistentStoreOperation, "\(entity.name ?? "") has no property called \(name).")
     }
@@ -169,10 +175,11 @@ extension NSManagedObjectContext {
   private static func stored(
     _ value: Any?,
     _ type: HeartwoodModel.AttributeType,
+    _ transformer: String?,
     _ name: String
   ) throws -> PropertyValue {
     guard let value = unwrapped(value) else { return .null }
-    if let stored = StoredValue.propertyValue(value, type) { return stored }
+    if let stored = StoredValue.propertyValue(value, type, transformer) { return stored }
     throw CocoaError.make(
       .persistentStoreOperation,
       "The attribute \(name) is of the type \(type), and the value of the type \(Swift.type(of: value))."

@@ -151,8 +151,12 @@ extension NSManagedObjectContext {
     var values: [String: FetchExpression] = [:]
     for (key, value) in request.propertiesToUpdate ?? [:] {
       let name = (key.base as? NSPropertyDescription)?.name ?? "\(key.base)"
-      if let type = entity?.attributesByName[name]?.attributeType, let value = unwrapped(value),
-        let stored = StoredValue.propertyValue(value, HeartwoodModel.AttributeType(type))
+      if let attribute = entity?.attributesByName[name], let value = unwrapped(value),
+        let stored = StoredValue.propertyValue(
+          value,
+          HeartwoodModel.AttributeType(attribute.attributeType),
+          attribute.valueTransformerName
+        )
       {
         values[name] = .constant(stored)
       } else {

@@ -92,10 +92,8 @@ open class NSPersistentHistoryChange: NSObject, NSFetchRequestResult {
       change.changeType == .update ? Set(change.updatedProperties.compactMap { properties[$0] }) : nil
     var values: [AnyHashable: Any] = [:]
     for (name, value) in change.tombstone {
-      values[name] = StoredValue.object(
-        value,
-        change.changedObjectID.entity.property(named: name)?.attribute?.type ?? .undefined
-      )
+      let attribute = change.changedObjectID.entity.property(named: name)?.attribute
+      values[name] = attribute.map { StoredValue.object(value, of: $0) } ?? StoredValue.object(value, .undefined)
     }
     tombstone = change.changeType == .delete ? values : nil
   }

@@ -80,7 +80,7 @@ enum ModelTree {
   private static func defaultValue(of attribute: NSAttributeDescription, _ type: AttributeType) throws -> PropertyValue
   {
     guard let value = attribute.defaultValue else { return .null }
-    if let stored = StoredValue.propertyValue(value, type) { return stored }
+    if let stored = StoredValue.propertyValue(value, type, attribute.valueTransformerName) { return stored }
     throw CocoaError.modelFault("The default value of \(attribute.name) is not of the attribute's type.")
   }
 
@@ -177,7 +177,7 @@ extension NSAttributeDescription {
     attributeType = NSAttributeType(attribute.type)
     isOptional = attribute.isOptional
     isTransient = attribute.isTransient
-    defaultValue = StoredValue.object(attribute.defaultValue, attribute.type)
+    defaultValue = StoredValue.object(attribute.defaultValue, of: attribute)
     valueTransformerName = attribute.valueTransformerName
     allowsExternalBinaryDataStorage = attribute.allowsExternalBinaryDataStorage
     preservesValueInHistoryOnDeletion = attribute.preservesValueInHistoryOnDeletion

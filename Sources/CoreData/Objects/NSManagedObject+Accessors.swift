@@ -11,8 +11,14 @@ extension NSManagedObject {
   public final func managedValue<Value: AttributeValue>(forKey key: String) -> Value {
     guard let record else { return typedValue(forKey: key) ?? detachedValue(forKey: key, else: Value.absentValue) }
     let value = stored(record, key)
-    if let value = Value(propertyValue: value) { return value }
+    if !isTransformed(value, record, key), let value = Value(propertyValue: value) { return value }
     return object(value, record, key).flatMap { $0 as? Value } ?? Value.absentValue
+  }
+
+  /// Whether a stored value is the data of a transformable attribute.
+  private final func isTransformed(_ value: PropertyValue, _ record: CoreObject, _ key: String) -> Bool {
+    guard case .binary = value else { return false }
+    return record.entity.property(named: key)?.attribute?.type == .transformable
   }
 
   /// Sets the value of an attribute.
@@ -22,7 +28,7 @@ extension NSManagedObject {
       let attribute = record.entity.properties[ordinal].attribute
     else { return setValue(value, forKey: key) }
     let stored = value.propertyValue
-    guard stored.fits(attribute.type) else { return change(record, key, to: value) }
+    guard attribute.type != .transformable, stored.fits(attribute.type) else { return change(record, key, to: value) }
     change(record, attribute, ordinal, to: stored)
   }
 
@@ -82,6 +88,7 @@ extension NSManagedObject {
     guard detached?.recorder == nil, let value = value(forKey: key),
       let attribute = property(key) as? NSAttributeDescription
     else { return nil }
+    if attribute.attributeType == .transformableAttributeType { return value as? Value }
     return StoredValue.propertyValue(value, AttributeType(attribute.attributeType)).flatMap(Value.init(propertyValue:))
   }
 

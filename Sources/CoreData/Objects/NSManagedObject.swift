@@ -193,21 +193,9 @@ extension NSManagedObject {
   final func object(_ value: PropertyValue, _ record: CoreObject, _ key: String) -> Any? {
     guard let ordinal = record.entity.ordinal(ofProperty: key) else { unknown(key) }
     switch record.entity.properties[ordinal] {
-    case .attribute(let attribute):
-      checkTransformer(attribute)
-      return StoredValue.object(value, attribute.type)
+    case .attribute(let attribute): return StoredValue.object(value, of: attribute)
     case .relationship(let relationship): return related(value, relationship)
     }
-  }
-
-  private final func checkTransformer(_ attribute: AttributeDescription) {
-    guard attribute.type == .transformable, let property = property(attribute.name) as? NSAttributeDescription
-    else { return }
-    ProgrammerError.check(
-      StoredValue.isArchived(property),
-      "The attribute \(attribute.name) has the transformer \(property.valueTransformerName ?? ""). Only those that "
-        + "archive objects are there, since Foundation has no ValueTransformer on this system."
-    )
   }
 
   private final func related(_ value: PropertyValue, _ relationship: RelationshipDescription) -> Any? {
@@ -235,7 +223,6 @@ extension NSManagedObject {
     }
     switch record.entity.properties[ordinal] {
     case .attribute(let attribute):
-      checkTransformer(attribute)
       change(record, attribute, ordinal, to: attributeValue(value, attribute), quietly: quietly)
     case .relationship(let relationship): relate(record, relationship, to: value)
     }
@@ -259,7 +246,7 @@ extension NSManagedObject {
 
   private final func attributeValue(_ value: Any?, _ attribute: AttributeDescription) -> PropertyValue {
     guard let value = unwrapped(value) else { return .null }
-    if let stored = StoredValue.propertyValue(value, attribute.type) { return stored }
+    if let stored = StoredValue.propertyValue(value, of: attribute) { return stored }
     ProgrammerError.stop(
       "Unacceptable type of value for attribute: property = \"\(attribute.name)\"; desired type = \(attribute.type); "
         + "given type = \(type(of: value))."

@@ -10,12 +10,31 @@ enum StoredValue {
     "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName",
   ]
 
-  static func isArchived(_ attribute: NSAttributeDescription) -> Bool {
-    attribute.valueTransformerName.map { $0.isEmpty || archivers.contains($0) } ?? true
+  /// Returns the application's own transformer of a name; nil for those whose work this module does.
+  private static func transformer(_ name: String?) -> ValueTransformer? {
+    guard let name, !name.isEmpty else { return nil }
+    if let own = ValueTransformer.named(NSValueTransformerName(name)) { return own }
+    ProgrammerError.check(
+      archivers.contains(name),
+      "There is no transformer called \(name). Register it with ValueTransformer.setValueTransformer(_:forName:)."
+    )
+    return nil
+  }
+
+  /// Returns what key-value coding gives for the stored value of an attribute; nil for no value.
+  static func object(_ value: PropertyValue, of attribute: AttributeDescription) -> Any? {
+    object(value, attribute.type, attribute.valueTransformerName)
+  }
+
+  /// Returns the stored form of a value for an attribute; nil if it is of another type.
+  static func propertyValue(_ value: Any, of attribute: AttributeDescription) -> PropertyValue? {
+    propertyValue(value, attribute.type, attribute.valueTransformerName)
   }
 
   /// Returns what key-value coding gives for a stored value; nil for no value.
-  static func object(_ value: PropertyValue, _ type: AttributeType) -> Any? {
+  ///
+  /// - Parameter transformer: the name of the transformer of a transformable attribute.
+  static func object(_ value: PropertyValue, _ type: AttributeType, _ transformer: String? = nil) -> Any? {
     switch value {
     case .null, .toOne, .toMany: nil
     case .integer(let number): integer(number, type)
@@ -25,7 +44,7 @@ enum StoredValue {
     case .boolean(let flag): NSNumber(value: flag)
     case .string(let text): text
     case .date(let date): date
-    case .binary(let data): type == .transformable ? unarchived(data) : data
+    case .binary(let data): type == .transformable ? unarchived(data, transformer) : data
     case .uuid(let uuid): uuid
     case .uri(let url): url
     }
@@ -40,7 +59,9 @@ enum StoredValue {
   }
 
   /// Returns the stored form of a value for an attribute of `type`; nil if it is of another type.
-  static func propertyValue(_ value: Any, _ type: AttributeType) -> PropertyValue? {
+  ///
+  /// - Parameter transformer: the name of the transformer of a transformable attribute.
+  static func propertyValue(_ value: Any, _ type: AttributeType, _ transformer: String? = nil) -> PropertyValue? {
     if value is NSNull { return .null }
     switch type {
     case .integer16, .integer32, .integer64: return number(value).map { .integer($0.int64Value) }
@@ -53,7 +74,7 @@ enum StoredValue {
     case .binary: return (value as? Data ?? (value as? NSData).map { $0 as Data }).map(PropertyValue.binary)
     case .uuid: return (value as? UUID ?? (value as? NSUUID).map { $0 as UUID }).map(PropertyValue.uuid)
     case .uri: return (value as? URL ?? (value as? NSURL).map { $0 as URL }).map(PropertyValue.uri)
-    case .transformable: return archived(value).map(PropertyValue.binary)
+    case .transformable: return archived(value, transformer).map(PropertyValue.binary)
     case .undefined: return anyValue(value)
     }
   }
@@ -88,14 +109,16 @@ enum StoredValue {
     return number(value)?.decimalValue
   }
 
-  private static func archived(_ value: Any) -> Data? {
+  private static func archived(_ value: Any, _ name: String?) -> Data? {
+    if let transformer = transformer(name) { return transformer.stored(value) }
     // try?: an object that cannot be archived is not of the attribute's type.
-    try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: false)
+    return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: false)
   }
 
-  private static func unarchived(_ data: Data) -> Any? {
+  private static func unarchived(_ data: Data, _ name: String?) -> Any? {
+    if let transformer = transformer(name) { return transformer.value(ofStored: data) }
     // try?: Core Data gives nil for what it cannot unarchive.
-    try? NSKeyedUnarchiver.unarchiveTopLevelObjectWithData(data)
+    return try? NSKeyedUnarchiver.unarchiveTopLevelObjectWithData(data)
   }
 }
 

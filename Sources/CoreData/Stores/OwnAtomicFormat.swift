@@ -168,7 +168,7 @@ final class OwnAtomicStore: AtomicStore, @unchecked Sendable {
   ) throws -> PropertyValue {
     switch property {
     case .attribute(let attribute):
-      if let stored = StoredValue.propertyValue(value, attribute.type) { return stored }
+      if let stored = StoredValue.propertyValue(value, of: attribute) { return stored }
       throw CocoaError.make(
         .persistentStoreOperation,
         "The store gives \(entity.name).\(attribute.name) a value of the type \(type(of: value))."
@@ -248,7 +248,7 @@ private final class SavedRecords {
   private func value(_ key: String, _ node: AtomicStoreCacheNode) -> Any? {
     guard let ordinal = node.entity.ordinal(ofProperty: key) else { return nil }
     switch node.entity.properties[ordinal] {
-    case .attribute(let attribute): return StoredValue.object(node[ordinal], attribute.type)
+    case .attribute(let attribute): return StoredValue.object(node[ordinal], of: attribute)
     case .relationship(let relationship):
       let related = node[ordinal].objectIDs.compactMap { object(id($0)) }
       if !relationship.isToMany { return related.first }

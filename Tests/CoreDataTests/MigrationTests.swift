@@ -77,6 +77,9 @@ import Testing
     // The old one stays.
     let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: stack.url)
     #expect(Self.old.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+    // A file that is there stays too.
+    #expect(throws: CocoaError.self) { try Self.migrate(stack, with: mapping, to: url, type) }
+    #expect(try Self.bodies(url, type) == ["a": 1, "b": 2])
   }
 
   @Test func storesAreNamedByTypesOfNewerSDKs() throws {

@@ -28,7 +28,7 @@ open class ValueTransformer: NSObject {
   }
 
   /// Returns the transformer of a name. ``NSSecureUnarchiveFromDataTransformer`` is known by its own.
-  public static func named(_ name: NSValueTransformerName) -> ValueTransformer? {
+  static func named(_ name: NSValueTransformerName) -> ValueTransformer? {
     if let found = registered.withLock({ $0[name] }) { return found.transformer }
     return name == .secureUnarchiveFromDataTransformerName ? NSSecureUnarchiveFromDataTransformer() : nil
   }

@@ -181,11 +181,42 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: url.path))
   }
 
+  /// A mapping model as Xcode keeps it: the stars come from the stars.
+  private static let mappingText = """
+    <?xml version="1.0"?><!DOCTYPE database SYSTEM "file:///System/Library/DTDs/CoreData.dtd">
+    <database><databaseInfo><version>134481920</version><UUID>6D9C5F52-0000-4000-8000-28A1F65F3F4D</UUID>
+    <nextObjectID>104</nextObjectID><metadata><plist version="1.0"><dict><key>NSStoreModelVersionHashes</key>
+    <dict><key>XDDevMappingModel</key><data>AA==</data><key>XDDevEntityMapping</key><data>AA==</data>
+    <key>XDDevAttributeMapping</key><data>AA==</data></dict></dict></plist></metadata></databaseInfo>
+    <object type="XDDEVMAPPINGMODEL" id="z101">
+    <relationship name="entitymappings" type="0/0" destination="XDDEVENTITYMAPPING" idrefs="z102"></relationship></object>
+    <object type="XDDEVENTITYMAPPING" id="z102"><attribute name="sourcename" type="string">Note</attribute>
+    <attribute name="destinationname" type="string">Note</attribute>
+    <relationship name="attributemappings" type="0/0" destination="XDDEVATTRIBUTEMAPPING" idrefs="z103"></relationship>
+    </object>
+    <object type="XDDEVATTRIBUTEMAPPING" id="z103"><attribute name="name" type="string">stars</attribute>
+    <relationship name="entitymapping" type="1/1" destination="XDDEVENTITYMAPPING" idrefs="z102"></relationship></object>
+    </database>
+    """
+
   @Test func mappingModelsAreFoundInBundles() throws {
-    let empty = try Stack(NSInMemoryStoreType)
-    #expect(NSMappingModel(contentsOf: empty.folder.appendingPathComponent("None.cdm")) == nil)
-    let bundle = try #require(Bundle(url: empty.folder))
-    #expect(NSMappingModel(from: [bundle], forSourceModel: Self.old, destinationModel: Self.new) == nil)
+    let stack = try Self.store(NSSQLiteStoreType)
+    let empty = try #require(Bundle(url: stack.folder))
+    #expect(NSMappingModel(from: [empty], forSourceModel: Self.old, destinationModel: Self.new) == nil)
+    // A bundle keeps the names of its files.
+    let folder = stack.folder.appendingPathComponent("resources")
+    let url = folder.appendingPathComponent("Notes.cdm")
+    #expect(NSMappingModel(contentsOf: url) == nil)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    try Data(Self.mappingText.utf8).write(to: url.appendingPathComponent("xcmapping.xml"))
+    let read = try #require(NSMappingModel(contentsOf: url))
+    let bundle = try #require(Bundle(url: folder))
+    let found = try #require(NSMappingModel(from: [bundle], forSourceModel: Self.old, destinationModel: Self.new))
+    #expect(found == read && found.entityMappings.first?.attributeMappings?.map(\.name) == ["stars"])
+    #expect(NSMappingModel(from: [bundle], forSourceModel: Models.toDos(), destinationModel: Self.new) == nil)
+    let new = stack.folder.appendingPathComponent("new")
+    try Self.migrate(stack, with: found, to: new, NSSQLiteStoreType)
+    #expect(try Self.bodies(new, NSSQLiteStoreType)[""] != nil)
   }
 
   @Test func aStoreOfTheCoordinatorIsDestroyedAndMadeAnew() throws {

@@ -161,4 +161,14 @@ import Testing
     #expect(error?.file.hasSuffix("xcmapping.xml") == true)
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
   }
+
+  @Test func aFolderMayHaveTheNameOfACompiledOne() throws {
+    let made = try file()
+    let compiled = made.folder.url.appending(path: "PersonToHuman.cdm")
+    try FileManager.default.createDirectory(at: compiled, withIntermediateDirectories: true)
+    try FileManager.default.copyItem(at: made.file.url, to: compiled.appending(path: "xcmapping.xml"))
+    let read = try MappingModelFile(contentsOf: compiled)
+    #expect(try mapping(read) == mapping(made.file))
+    #expect(read.draft.entityMappings.first?.attributeMappings.map(\.name) == ["name"])
+  }
 }

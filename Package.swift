@@ -254,14 +254,19 @@ let package = Package(
       name: "HeartwoodPostgreSQLTests",
       dependencies: [
         "Heartwood", "HeartwoodPostgreSQL", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting", "HeartwoodTool",
-        "TestSupport",
+        "PostgreSQLServers", "TestSupport",
       ],
       swiftSettings: settings
     ),
+    // PostgreSQL servers that tests and campaigns start.
+    .target(name: "PostgreSQLServers", path: "Tests/PostgreSQLServers", swiftSettings: settings),
     // Tests of stores that take longer than unit tests, for `Scripts/campaign`.
     .executableTarget(
       name: "StoreCampaign",
-      dependencies: ["Heartwood", "HeartwoodFormats", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore"],
+      dependencies: [
+        "Heartwood", "HeartwoodFormats", "HeartwoodModel", "HeartwoodPostgreSQL", "HeartwoodSQLite", "HeartwoodStore",
+        "PostgreSQLServers",
+      ],
       path: "Tests/StoreCampaign",
       swiftSettings: settings
     ),

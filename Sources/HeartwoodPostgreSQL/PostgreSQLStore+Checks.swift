@@ -10,7 +10,7 @@ extension PostgreSQLStore {
   /// It reads the tables of pairs and the positions, and the keys of the records. Each finding says what to do.
   func damage(limit: Int) throws -> [String] {
     try withConnection { connection in
-      let structure = StructureCheck(schema, try Catalog(schema: schema.name, connection))
+      let structure = StructureCheck(schema, try Catalog(schema: schema.name, connection), connection.dialect)
       var findings = structure.findings
       if PostgreSQLSchema.ownColumns.keys.allSatisfy(structure.soundTables.contains) {
         var logs = LogCheck(schema, connection)

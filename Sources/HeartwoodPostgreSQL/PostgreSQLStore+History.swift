@@ -1,5 +1,6 @@
 import HeartwoodFoundation
 import HeartwoodStore
+import Synchronization
 
 // A history is in tables of the schema, which other programs can read too.
 
@@ -8,18 +9,25 @@ extension PostgreSQLStore: HistoryKeepingStore {
 
   /// Returns the range of the transactions in the tables; nil if no history is kept.
   func historyExtent() throws -> HistoryExtent? {
-    try withConnection { connection in try historyTables.extent(connection) }
+    if let read = state.withLock({ $0.transaction?.history }) { return read.extent }
+    return try withConnection { connection in try historyTables.extent(connection) }
+  }
+
+  /// Calls `body`, which changes the history, so that its range has to be read again.
+  private func changingHistory<Value>(_ body: () throws -> Value) throws -> Value {
+    state.withLock { $0.transaction?.history = nil }
+    return try body()
   }
 
   /// Begins a history, whose first transaction gets the number after `number`.
   func beginHistory(after number: Int64) throws {
-    try withConnection { connection in try historyTables.begin(after: number, connection) }
+    try changingHistory { try withConnection { try historyTables.begin(after: number, $0) } }
   }
 
   /// Adds a row for the transaction, and one row for all records of an entity that changed in the same way.
   func record(_ transaction: RecordedTransaction) throws -> Int64 {
-    try writing { connection in
-      try historyTables.write(transaction, lockKey: historyLockKey, place: location.text, connection)
+    try changingHistory {
+      try writing { try historyTables.write(transaction, place: location.text, $0) }
     }
   }
 
@@ -49,11 +57,6 @@ extension PostgreSQLStore: HistoryKeepingStore {
 
   /// Deletes the rows of transactions. The mark stays the same, because no record has changed.
   func deleteHistory(through number: Int64) throws {
-    try withConnection { connection in try historyTables.delete(through: number, connection) }
-  }
-
-  /// The key of the lock for numbering transactions.
-  private var historyLockKey: Int64 {
-    Int64(bitPattern: PostgreSQLName.hash("heartwood/\(schema.name)/history"))
+    try changingHistory { try withConnection { try historyTables.delete(through: number, $0) } }
   }
 }

@@ -80,7 +80,6 @@ extension PostgreSQLStore {
     try examining(destination, options) { connection in
       try connection.execute("BEGIN")
       do {
-        try connection.execute("SELECT pg_advisory_xact_lock(\(lockKey(newName)))")
         if try hasStore(newName, connection) {
           guard replacing else {
             throw PersistenceError(
@@ -175,7 +174,7 @@ extension PostgreSQLStore {
       do {
         let schema = try Self.schema(ofStoreIn: location.schema, connection).renamed(name)
         try connection.execute("CREATE SCHEMA \(PostgreSQLName.quoted(name))")
-        for statement in schema.tableCreation { try connection.execute(statement) }
+        for statement in schema.tableCreation(in: connection.dialect) { try connection.execute(statement) }
         for table in schema.allTables {
           try connection.execute(
             "INSERT INTO \(qualified(name, table)) SELECT * FROM \(qualified(location.schema, table))"

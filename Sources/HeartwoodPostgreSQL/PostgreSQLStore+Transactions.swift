@@ -10,38 +10,17 @@ extension PostgreSQLStore {
   /// made again and `body` is called again, unless a transaction was lost with it.
   func withConnection<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws -> Value {
     try withPersistenceErrors {
-      if let connection = state.withLock({ $0.transaction == nil ? nil : $0.connection }) {
-        return try body(connection)
-      }
-      return try connectingAgain { try body(try openConnection()) }
+      if state.withLock({ $0.transaction != nil }), let connection = session.current { return try body(connection) }
+      return try session.connectingAgain { try body(try openConnection()) }
     }
   }
 
   /// Returns the connection, and makes one if there is none that can be used.
   private func openConnection() throws -> PostgreSQLConnection {
-    if let connection = state.withLock({ $0.connection }), !connection.isLost { return connection }
-    let connection = try PostgreSQLConnection(location, options: options)
+    let (connection, isNew) = try session.connection()
     // The connection may lead to another server, which has lost saves.
-    state.withLock { ($0.connection, $0.marks) = (connection, KnownMarks()) }
+    if isNew { state.withLock { $0.marks = KnownMarks() } }
     return connection
-  }
-
-  private func dropConnection() {
-    state.withLock { state in
-      state.connection = nil
-      state.transaction = nil
-    }
-  }
-
-  /// Calls `body`, and calls it once more if the connection was lost in the meantime.
-  private func connectingAgain<Value>(_ body: () throws -> Value) throws -> Value {
-    let hadConnection = state.withLock { $0.connection != nil }
-    do {
-      return try body()
-    } catch let error where hadConnection && error.tellsOfLostConnection {
-      dropConnection()
-      return try body()
-    }
   }
 
   /// Calls `body`, and converts errors of the server to `PersistenceError`s.
@@ -79,16 +58,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Rolls back the transaction. If the connection cannot do so, it is closed, and the server then ends the
-  /// transaction.
-  func rollBack(_ connection: PostgreSQLConnection) {
-    if connection.isIdle { return }
-    do {
-      try connection.execute("ROLLBACK")
-    } catch {
-      dropConnection()
-    }
-  }
+  func rollBack(_ connection: PostgreSQLConnection) { session.rollBack(connection) }
 }
 
 /// Rows to be saved have another version, or are missing, because another client has changed them.
@@ -119,15 +89,6 @@ extension Error {
 
   /// Whether a constraint of the database was violated, possibly by records of another client that were not read yet.
   fileprivate var mayBeOfLostRace: Bool { ["23505", "23503"].contains(serverError?.sqlState) }
-
-  private var serverError: PostgreSQLError? {
-    self as? PostgreSQLError ?? (self as? PersistenceError)?.underlyingError as? PostgreSQLError
-  }
-
-  /// Whether a connection was lost, also if that is the cause of another error.
-  var tellsOfLostConnection: Bool {
-    serverError?.isOfConnection ?? false
-  }
 }
 
 // MARK: Transactions
@@ -143,6 +104,13 @@ extension PostgreSQLStore {
     var hasWritten = false
     /// The records that the transaction has changed.
     var logged = LoggedChanges()
+    /// The range of the history, which a save reads with the marks, until the transaction changes it.
+    var history: ReadHistory?
+  }
+
+  /// The range of a history; nil if none is kept.
+  struct ReadHistory: Sendable {
+    let extent: HistoryExtent?
   }
 
   /// The data that a writing transaction leaves beside the records.
@@ -154,8 +122,6 @@ extension PostgreSQLStore {
     /// The marks of the store after the commit. Concurrent saves use slots of their own, and their values give another
     /// mark.
     let marks: StoreMarks
-    /// The number by which the server knows whether the transaction was committed; nil if it did not report one.
-    let number: Int64?
   }
 
   /// Returns the mark that the saves so far have left beside the records.
@@ -177,7 +143,7 @@ extension PostgreSQLStore {
   func reading<Result>(_ body: () throws -> Result) throws -> Result {
     if state.withLock({ $0.transaction != nil }) { return try body() }
     return try withPersistenceErrors {
-      try connectingAgain {
+      try session.connectingAgain {
         let connection = try openConnection()
         let begin =
           "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SELECT \(StoreMarks.columns) FROM \(markTable)"
@@ -227,15 +193,18 @@ extension PostgreSQLStore {
   /// If others have changed rows that are to be saved, or that must not have changed, the transaction is rolled back
   /// and `body` is called again: it then reads the changes and finds the conflicts. If the server refuses something
   /// because of another save, such as values that must be unique, the save is also tried once more.
+  ///
+  /// If the connection is lost before the commit, nothing was saved, and the save is tried again on another connection,
+  /// which may be to the server that has taken over.
   func saving<Result>(_ body: () throws -> Result) throws -> Result {
     try withPersistenceErrors {
       var attempt = 1
       while true {
         do {
           return try savingOnce(body)
-        } catch let error where error.tellsOfLostRace || attempt == 1 && error.mayBeOfLostRace {
+        } catch let error where error.allowsAnotherAttempt(after: attempt) {
           if attempt == Self.greatestAttempts {
-            throw (error as? SavedOver)?.error(at: location.text) ?? error
+            throw (error as? SavedOver)?.error(at: location.text) ?? (error as? LostTransaction)?.cause ?? error
           }
           Waiting.sleep(microseconds: .random(in: 0...(Self.leastPause << attempt)))
           attempt += 1
@@ -250,7 +219,7 @@ extension PostgreSQLStore {
 
   private func savingOnce<Result>(_ body: () throws -> Result) throws -> Result {
     // Before the transaction has begun, nothing is lost with a connection.
-    let (connection, transaction) = try connectingAgain { try beginSaving() }
+    let (connection, transaction) = try session.connectingAgain { try beginSaving() }
     let result: Result
     let done: Transaction
     do {
@@ -260,7 +229,7 @@ extension PostgreSQLStore {
       }
     } catch {
       rollBack(connection)
-      throw error
+      throw error.tellsOfLostConnection ? LostTransaction(cause: error) : error
     }
     try commit(done, connection)
     return result
@@ -270,17 +239,21 @@ extension PostgreSQLStore {
     let connection = try openConnection()
     let begin =
       "BEGIN ISOLATION LEVEL REPEATABLE READ, READ WRITE; "
-      + "SELECT \(StoreMarks.columns), pg_current_xact_id()::text FROM \(markTable)"
+      + "SELECT \(StoreMarks.columns), \(HistoryTables(schema).extentColumns) FROM \(markTable)"
     do {
       let result = try connection.execute(begin)
       var marks = try StoreMarks(result, PostgreSQLRow.textNumber)
-      let number = try result.first { row in try row.textNumber(3) }
+      // There is always a slot, into which others are folded.
+      let extent = try result.first { row in
+        HistoryTables.extent(try row.textNumber(3), try row.textNumber(4))
+      }
       var transaction = Transaction(marks: marks)
       let stamp = Int64.random(in: .min ... .max)
       // The slot may have been folded since the last save, but its numbers go on.
       let save = max(state.withLock { $0.saveCount }, marks.saves[slot] ?? 0) + 1
       marks.set(slot, saves: save, stamp: stamp)
-      transaction.commit = Commit(stamp: stamp, save: save, marks: marks, number: number ?? nil)
+      transaction.commit = Commit(stamp: stamp, save: save, marks: marks)
+      transaction.history = extent.map { ReadHistory(extent: $0) }
       return (connection, transaction)
     } catch {
       rollBack(connection)
@@ -293,15 +266,19 @@ extension PostgreSQLStore {
       try connection.execute("COMMIT")
       return
     }
-    let log = transaction.logged.statements(slot: slot, save: commit.save, in: schema)
     do {
-      try connection.execute(
+      for (text, parameters) in transaction.logged.statements(slot: slot, save: commit.save, in: schema) {
+        try connection.queue(text, parameters)
+      }
+      try connection.queue(
         """
-        \(log)INSERT INTO \(markTable) AS m (slot, saves, stamp) VALUES (\(slot), \(commit.save), \(commit.stamp)) \
-        ON CONFLICT (slot) DO UPDATE SET saves = excluded.saves, stamp = excluded.stamp, saved_at = now(); COMMIT
-        """
+        INSERT INTO \(markTable) AS m (slot, saves, stamp) VALUES ($1, $2, $3) \
+        ON CONFLICT (slot) DO UPDATE SET saves = excluded.saves, stamp = excluded.stamp, saved_at = now()
+        """,
+        [.bigint(slot), .bigint(commit.save), .bigint(commit.stamp)]
       )
-    } catch let error as PostgreSQLError where error.isOfConnection {
+      try connection.runOnce("COMMIT")
+    } catch let error where error.tellsOfLostConnection {
       try settle(commit, error)
     } catch {
       rollBack(connection)
@@ -313,22 +290,24 @@ extension PostgreSQLStore {
     }
   }
 
-  /// How often, and at what interval in microseconds, the server is asked for the outcome of a transaction that may
-  /// still be in progress.
-  private static let (lookCount, lookInterval) = (50, 100_000)
+  /// The time for which the server is asked for the outcome of a transaction, if it does not take longer to connect,
+  /// and the interval in microseconds.
+  private static let (settlingTime, lookInterval) = (Duration.seconds(5), 100_000)
 
   /// Finds out the outcome of a transaction whose connection was lost during the commit.
   ///
-  /// - Throws: the error if the transaction was not committed, or an error that says that the outcome is unknown.
-  private func settle(_ commit: Commit, _ error: PostgreSQLError) throws {
-    guard let number = commit.number else { throw error }
-    for look in 0..<Self.lookCount {
-      if look > 0 { Waiting.sleep(microseconds: Self.lookInterval) }
-      dropConnection()
-      guard let outcome = outcome(of: commit, number) else { continue }
-      if outcome { return }
-      throw error
-    }
+  /// - Throws: ``LostTransaction`` if the transaction was not committed, or an error that says that the outcome is
+  ///   unknown.
+  private func settle(_ commit: Commit, _ error: any Error) throws {
+    let deadline = ContinuousClock.now + Self.settlingTime
+    repeat {
+      session.drop()
+      if let isCommitted = isCommitted(commit) {
+        if isCommitted { return }
+        throw LostTransaction(cause: error)
+      }
+      Waiting.sleep(microseconds: Self.lookInterval)
+    } while ContinuousClock.now < deadline
     throw PersistenceError(
       .fileWriteFailed,
       "The connection was lost when the save was to be committed, and the server could not be asked whether it was. "
@@ -339,29 +318,35 @@ extension PostgreSQLStore {
     )
   }
 
-  /// Returns whether a transaction was committed; nil if it is in progress, or if the server cannot be asked.
+  /// Returns whether a transaction was committed; nil if the server cannot be asked.
   ///
-  /// After a crash, the server may give the number to another transaction, so the mark of the save must be there, too.
-  private func outcome(of commit: Commit, _ number: Int64) -> Bool? {
+  /// The statement writes the row of the slot, as the transaction does. If the transaction is in progress and has
+  /// written the row, the statement waits for its end. If it has not, it can no longer be committed, because the row
+  /// has changed since it began. So the answer is final, and it is right on a server that has lost the transaction.
+  private func isCommitted(_ commit: Commit) -> Bool? {
     do {
-      let connection = try openConnection()
-      let query = """
-        SELECT pg_xact_status($1::text::xid8), EXISTS (SELECT 1 FROM \(markTable) WHERE slot = $2 AND stamp = $3)
+      let stamp = try openConnection().runOnce(
         """
-      let found = try connection.runOnce(query, [.text("\(number)"), .bigint(slot), .bigint(commit.stamp)]).first {
-        row in
-        (status: try row.text(0), hasMark: try row.boolean(1) ?? false)
-      }
-      switch found?.status {
-      case "committed"?: return found?.hasMark ?? false
-      case "aborted"?: return false
-      default: return nil
-      }
-    } catch let error as PostgreSQLError where error.sqlState == "22023" {
-      // The server has not reached this number: it is another server, to which the transaction was not replicated.
-      return false
+        INSERT INTO \(markTable) AS m (slot, saves, stamp) VALUES ($1, $2, 0) \
+        ON CONFLICT (slot) DO UPDATE SET saved_at = now() RETURNING m.stamp
+        """,
+        [.bigint(slot), .bigint(commit.save - 1)]
+      ).first { row in try row.bigint(0) }
+      return stamp == commit.stamp
     } catch {
       return nil
     }
+  }
+}
+
+/// A transaction was lost with its connection, and is not committed.
+private struct LostTransaction: Error {
+  let cause: any Error
+}
+
+extension Error {
+  /// Whether a save may succeed if it is tried again.
+  fileprivate func allowsAnotherAttempt(after attempt: Int) -> Bool {
+    self is LostTransaction || tellsOfLostRace || attempt == 1 && mayBeOfLostRace
   }
 }

@@ -14,14 +14,14 @@ final class PostgreSQLStore: IncrementalStore {
   let location: PostgreSQLLocation
   let options: StoreOptions
   let schema: PostgreSQLSchema
+  let session: PostgreSQLSession
   /// The slot of the store: the row in which it records its saves. No other open store has it, so that no save waits
   /// for another.
   let slot = Int64.random(in: 1 ... .max)
   let state = Mutex(State())
 
-  /// The connection, and the state that belongs to it.
+  /// The state that belongs to the connection.
   struct State: Sendable {
-    var connection: PostgreSQLConnection?
     /// The current transaction; nil outside of one.
     var transaction: Transaction?
     /// The identifier of the store when it was last read.
@@ -41,6 +41,7 @@ final class PostgreSQLStore: IncrementalStore {
     self.location = location
     self.options = options
     schema = try PostgreSQLSchema(name: location.schema, model: model, entities: entities)
+    session = PostgreSQLSession(location, options)
   }
 }
 
@@ -121,25 +122,27 @@ extension PostgreSQLStore {
         try connection.execute("COMMIT")
       } catch {
         rollBack(connection)
+        // If several clients create the same store, one creates it, and the others find its names taken.
+        if error.serverError?.isOfTakenName == true, try Self.hasStore(schema.name, connection) { throw storeExists }
         throw error
       }
     }
   }
 
+  private var storeExists: PersistenceError {
+    PersistenceError(
+      .fileExists,
+      "There is a store in the schema already.",
+      recovery: "Choose another schema.",
+      context: .init(path: location.text, storeType: .postgreSQL)
+    )
+  }
+
   private func make(_ metadata: StoreMetadata, _ connection: PostgreSQLConnection) throws {
-    // If several clients create the same store, one creates it, and the others find it.
-    try connection.execute("SELECT pg_advisory_xact_lock(\(lockKey))")
-    if try Self.hasStore(schema.name, connection) {
-      throw PersistenceError(
-        .fileExists,
-        "There is a store in the schema already.",
-        recovery: "Choose another schema.",
-        context: .init(path: location.text, storeType: .postgreSQL)
-      )
-    }
+    if try Self.hasStore(schema.name, connection) { throw storeExists }
     let exists = try Self.hasSchema(schema.name, connection)
     if !exists { try connection.execute("CREATE SCHEMA \(PostgreSQLName.quoted(schema.name))") }
-    for statement in schema.creation(notesOthers: options[.postgresNotesOtherClients]) {
+    for statement in schema.creation(notesOthers: options[.postgresNotesOtherClients], in: connection.dialect) {
       try connection.execute(statement)
     }
     try Self.writeStoreRow(metadata, schema, ownsSchema: !exists, connection)
@@ -190,15 +193,14 @@ extension PostgreSQLStore {
 
   /// Closes the connection.
   func disconnect() {
+    session.close()
     state.withLock { $0 = State() }
   }
+}
 
-  /// The key of the lock for saves to the store, which is unique in the database.
-  var lockKey: Int64 { Self.lockKey(schema.name) }
-
-  static func lockKey(_ schema: String) -> Int64 {
-    Int64(bitPattern: PostgreSQLName.hash("heartwood/" + schema))
-  }
+extension PostgreSQLError {
+  /// Whether a schema or a table was to be created that another client has created.
+  fileprivate var isOfTakenName: Bool { ["23505", "42P06", "42P07", "42710"].contains(sqlState) }
 }
 
 // MARK: Metadata

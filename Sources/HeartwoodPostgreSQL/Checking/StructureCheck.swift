@@ -7,12 +7,13 @@ import HeartwoodModel
 struct StructureCheck {
   private let schema: PostgreSQLSchema
   private let catalog: Catalog
+  private let dialect: PostgreSQLDialect
   private(set) var findings: [String] = []
   /// The tables that have all their columns, so that their rows can be examined.
   private(set) var soundTables: Set<String> = []
 
-  init(_ schema: PostgreSQLSchema, _ catalog: Catalog) {
-    (self.schema, self.catalog) = (schema, catalog)
+  init(_ schema: PostgreSQLSchema, _ catalog: Catalog, _ dialect: PostgreSQLDialect) {
+    (self.schema, self.catalog, self.dialect) = (schema, catalog, dialect)
     for table in schema.tables { check(table) }
     for join in schema.joins { check(join) }
     for (name, columns) in PostgreSQLSchema.ownColumns.sorted(by: { $0.key < $1.key }) { check(name, columns) }
@@ -55,7 +56,7 @@ struct StructureCheck {
       )
       return
     }
-    if type == .text, column.definition == type.definition, found.collation != "C" {
+    if dialect.collatesColumns, type == .text, column.definition == type.definition, found.collation != "C" {
       findings.append(
         "The column \(column.name) of the table \(name) has the collation \(found.collation ?? "") instead of C, "
           + "so it is sorted and compared otherwise. " + alteration(name, column, "TYPE \(column.definition)")

@@ -24,6 +24,7 @@ struct LibPQ: Sendable {
   let errorMessage: @convention(c) (OpaquePointer?) -> Text?
   let serverVersion: @convention(c) (OpaquePointer?) -> CInt
   let transactionStatus: @convention(c) (OpaquePointer?) -> CInt
+  let parameterStatus: @convention(c) (OpaquePointer?, Text?) -> Text?
   let setNoticeProcessor:
     @convention(c) (
       OpaquePointer?, (@convention(c) (UnsafeMutableRawPointer?, Text?) -> Void)?,
@@ -48,6 +49,7 @@ struct LibPQ: Sendable {
   let clear: @convention(c) (OpaquePointer?) -> Void
   let rowCount: @convention(c) (OpaquePointer?) -> CInt
   let columnCount: @convention(c) (OpaquePointer?) -> CInt
+  let columnType: @convention(c) (OpaquePointer?, CInt) -> UInt32
   let value: @convention(c) (OpaquePointer?, CInt, CInt) -> UnsafeMutablePointer<CChar>?
   let length: @convention(c) (OpaquePointer?, CInt, CInt) -> CInt
   let isNull: @convention(c) (OpaquePointer?, CInt, CInt) -> CInt
@@ -64,6 +66,25 @@ struct LibPQ: Sendable {
   let getCancel: @convention(c) (OpaquePointer?) -> OpaquePointer?
   let cancel: @convention(c) (OpaquePointer?, UnsafeMutablePointer<CChar>?, CInt) -> CInt
   let freeCancel: @convention(c) (OpaquePointer?) -> Void
+
+  /// The functions that send several statements at once; nil for a library older than PostgreSQL 14, which has none.
+  let pipeline: Pipeline?
+
+  struct Pipeline: Sendable {
+    let enter: @convention(c) (OpaquePointer?) -> CInt
+    let exit: @convention(c) (OpaquePointer?) -> CInt
+    let synchronize: @convention(c) (OpaquePointer?) -> CInt
+    let sendPrepare: @convention(c) (OpaquePointer?, Text?, Text?, CInt, UnsafePointer<UInt32>?) -> CInt
+    let sendPrepared:
+      @convention(c) (
+        OpaquePointer?, Text?, CInt, Texts?, UnsafePointer<CInt>?, UnsafePointer<CInt>?, CInt
+      ) -> CInt
+    let sendStatement:
+      @convention(c) (
+        OpaquePointer?, Text?, CInt, UnsafePointer<UInt32>?, Texts?, UnsafePointer<CInt>?,
+        UnsafePointer<CInt>?, CInt
+      ) -> CInt
+  }
 }
 
 // MARK: Opening
@@ -111,19 +132,22 @@ extension LibPQ {
     )
   }
 
+  /// Returns the function called `name`, with the type it is called with.
+  private static func function<Function>(_ name: String, in handle: UnsafeMutableRawPointer) -> Function? {
+    // A pointer to a C function is as large as any pointer, and the types above match the header.
+    dlsym(handle, name).map { unsafeBitCast($0, to: Function.self) }
+  }
+
   /// Returns nil if a function is missing: the library is older than PostgreSQL 9.2, or is not libpq.
   private init?(_ handle: UnsafeMutableRawPointer) {
-    /// Returns the function called `name`, with the type it is called with.
-    func function<Function>(_ name: String) -> Function? {
-      // A pointer to a C function is as large as any pointer, and the types above match the header.
-      dlsym(handle, name).map { unsafeBitCast($0, to: Function.self) }
-    }
+    func function<Function>(_ name: String) -> Function? { Self.function(name, in: handle) }
     guard let connect: ConnectFunction = function("PQconnectdbParams"),
       let finish: VoidFunction = function("PQfinish"),
       let status: IntFunction = function("PQstatus"),
       let errorMessage: TextFunction = function("PQerrorMessage"),
       let serverVersion: IntFunction = function("PQserverVersion"),
       let transactionStatus: IntFunction = function("PQtransactionStatus"),
+      let parameterStatus: ParameterFunction = function("PQparameterStatus"),
       let setNoticeProcessor: NoticeFunction = function("PQsetNoticeProcessor"),
       let execute: ExecuteFunction = function("PQexec"),
       let executeWithParameters: ParametersFunction = function("PQexecParams"),
@@ -134,6 +158,7 @@ extension LibPQ {
       let clear: VoidFunction = function("PQclear"),
       let rowCount: IntFunction = function("PQntuples"),
       let columnCount: IntFunction = function("PQnfields"),
+      let columnType: TypeFunction = function("PQftype"),
       let value: ValueFunction = function("PQgetvalue"),
       let length: CellFunction = function("PQgetlength"),
       let isNull: CellFunction = function("PQgetisnull"),
@@ -153,6 +178,7 @@ extension LibPQ {
     self.errorMessage = errorMessage
     self.serverVersion = serverVersion
     self.transactionStatus = transactionStatus
+    self.parameterStatus = parameterStatus
     self.setNoticeProcessor = setNoticeProcessor
     self.execute = execute
     self.executeWithParameters = executeWithParameters
@@ -163,6 +189,7 @@ extension LibPQ {
     self.clear = clear
     self.rowCount = rowCount
     self.columnCount = columnCount
+    self.columnType = columnType
     self.value = value
     self.length = length
     self.isNull = isNull
@@ -175,12 +202,15 @@ extension LibPQ {
     self.getCancel = getCancel
     self.cancel = cancel
     self.freeCancel = freeCancel
+    pipeline = Pipeline(handle)
   }
 
   private typealias ConnectFunction = @convention(c) (Texts?, Texts?, CInt) -> OpaquePointer?
   private typealias VoidFunction = @convention(c) (OpaquePointer?) -> Void
   private typealias IntFunction = @convention(c) (OpaquePointer?) -> CInt
+  private typealias ParameterFunction = @convention(c) (OpaquePointer?, Text?) -> Text?
   private typealias TextFunction = @convention(c) (OpaquePointer?) -> Text?
+  private typealias TypeFunction = @convention(c) (OpaquePointer?, CInt) -> UInt32
   private typealias PointerFunction = @convention(c) (OpaquePointer?) -> OpaquePointer?
   private typealias NoticeFunction =
     @convention(c) (
@@ -215,6 +245,38 @@ extension LibPQ {
     @convention(c) (OpaquePointer?, UnsafeMutablePointer<CChar>?, CInt) -> CInt
 }
 
+extension LibPQ.Pipeline {
+  fileprivate init?(_ handle: UnsafeMutableRawPointer) {
+    func function<Function>(_ name: String) -> Function? { LibPQ.function(name, in: handle) }
+    guard let enter: IntFunction = function("PQenterPipelineMode"),
+      let exit: IntFunction = function("PQexitPipelineMode"),
+      let synchronize: IntFunction = function("PQpipelineSync"),
+      let sendPrepare: PrepareFunction = function("PQsendPrepare"),
+      let sendPrepared: PreparedFunction = function("PQsendQueryPrepared"),
+      let sendStatement: StatementFunction = function("PQsendQueryParams")
+    else { return nil }
+    self.enter = enter
+    self.exit = exit
+    self.synchronize = synchronize
+    self.sendPrepare = sendPrepare
+    self.sendPrepared = sendPrepared
+    self.sendStatement = sendStatement
+  }
+
+  private typealias IntFunction = @convention(c) (OpaquePointer?) -> CInt
+  private typealias PrepareFunction =
+    @convention(c) (OpaquePointer?, LibPQ.Text?, LibPQ.Text?, CInt, UnsafePointer<UInt32>?) -> CInt
+  private typealias PreparedFunction =
+    @convention(c) (
+      OpaquePointer?, LibPQ.Text?, CInt, LibPQ.Texts?, UnsafePointer<CInt>?, UnsafePointer<CInt>?, CInt
+    ) -> CInt
+  private typealias StatementFunction =
+    @convention(c) (
+      OpaquePointer?, LibPQ.Text?, CInt, UnsafePointer<UInt32>?, LibPQ.Texts?, UnsafePointer<CInt>?,
+      UnsafePointer<CInt>?, CInt
+    ) -> CInt
+}
+
 // MARK: Codes
 
 extension LibPQ {
@@ -224,6 +286,8 @@ extension LibPQ {
     static let hasRows: CInt = 2
     static let copyOut: CInt = 3
     static let copyIn: CInt = 4
+    static let pipelineSynchronized: CInt = 10
+    static let pipelineAborted: CInt = 11
   }
 
   /// The values that `transactionStatus` returns.

@@ -7,23 +7,26 @@ import HeartwoodStore
 /// with the store that owns it. Only ``cancel()`` may be called concurrently: the data it reads is created with the
 /// connection and never changes, and libpq allows the call.
 final class PostgreSQLConnection: @unchecked Sendable {
-  private let library: LibPQ
-  private let connection: OpaquePointer
+  let library: LibPQ
+  let connection: OpaquePointer
+  /// What the server accepts.
+  let dialect: PostgreSQLDialect
   private let cancellation: OpaquePointer?
-  private let observer: PostgreSQLStatementObserver?
-  /// The names of the prepared statements on the server, by their text, and the texts in order of preparation.
-  private var prepared: [String: String] = [:]
-  private var preparedTexts: [String] = []
-  private var preparedCount = 0
-  /// The maximum number of prepared statements that are kept: each takes memory on the server.
-  private static let greatestPreparedCount = 256
+  let observer: PostgreSQLStatementObserver?
+  /// The statements that are not sent yet.
+  var queue = StatementQueue()
+  /// Whether the connection is out of step with the server, so that it has to be made again.
+  var isBroken = false
+  var prepared = PreparedStatements()
 
   init(_ location: PostgreSQLLocation, options: StoreOptions) throws {
     library = try LibPQ.open(atPath: options[.postgresLibraryPath])
     observer = options[.postgresStatementObserver]
     let library = library
-    connection = try Self.connect(library, location.connectionParameters(options))
+    let parameters = location.connectionParameters(options, prefersStandbys: library.pipeline != nil)
+    connection = try Self.connect(library, parameters)
     cancellation = library.getCancel(connection)
+    dialect = options[.postgresDialect] ?? PostgreSQLDialect(connection, library)
     _ = library.setNoticeProcessor(connection, { _, _ in }, nil)
     // From here on `deinit` closes the connection, also if this throws.
     try execute(Self.settings(options))
@@ -106,7 +109,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
       : min(max(product + attoseconds / 1_000_000_000_000_000, 1), Int64(Int32.max))
   }
 
-  private static func text(_ text: UnsafePointer<CChar>?) -> String {
+  static func text(_ text: UnsafePointer<CChar>?) -> String {
     var text = text.map { String(cString: $0) } ?? ""
     while text.last?.isNewline == true { text.removeLast() }
     return text
@@ -115,7 +118,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
 
 extension PostgreSQLConnection {
   /// Whether the connection was lost and has to be made again.
-  var isLost: Bool { library.status(connection) != LibPQ.connectionOK }
+  var isLost: Bool { isBroken || library.status(connection) != LibPQ.connectionOK }
 
   /// Whether no transaction is in progress.
   var isIdle: Bool { library.transactionStatus(connection) == LibPQ.TransactionStatus.idle }
@@ -135,71 +138,85 @@ extension PostgreSQLConnection {
 
 extension PostgreSQLConnection {
   /// Runs statements without parameters, one after the other, and returns the result of the last one in text format.
+  ///
+  /// It sends the queued statements before, in a round trip of their own.
   @discardableResult
   func execute(_ text: String) throws -> PostgreSQLResult {
+    try sendQueue()
     observer?.observe(text)
+    countRoundTrip()
     return try checked(text.withCString { library.execute(connection, $0) })
   }
 
   /// Runs one statement, which is prepared on first use, and returns its result in binary format.
+  ///
+  /// It sends the queued statements before, in the same round trip.
   @discardableResult
   func run(_ text: String, _ parameters: [PostgreSQLParameter] = []) throws -> PostgreSQLResult {
-    observer?.observe(text)
-    let name = try preparedName(text, parameters.map(\.type.oid))
-    return try checked(
-      withValues(parameters) { count, _, values, lengths, formats in
-        name.withCString {
-          library.executePrepared(connection, $0, count, values, lengths, formats, LibPQ.binary)
-        }
-      }
-    )
+    try sendQueue(followedBy: QueuedStatement(text: text, parameters: parameters))
   }
 
   /// Runs one statement that is not used again, without preparing it, and returns its result in binary format.
+  ///
+  /// It sends the queued statements before, in the same round trip.
   @discardableResult
   func runOnce(_ text: String, _ parameters: [PostgreSQLParameter] = []) throws -> PostgreSQLResult {
-    observer?.observe(text)
+    try sendQueue(followedBy: QueuedStatement(text: text, parameters: parameters, isPrepared: false))
+  }
+
+  /// Runs a statement by itself.
+  func runAlone(_ statement: QueuedStatement) throws -> PostgreSQLResult {
+    let name = statement.isPrepared ? try preparedName(statement) : nil
+    observer?.observe(statement.text)
+    countRoundTrip()
     return try checked(
-      withValues(parameters) { count, types, values, lengths, formats in
-        text.withCString {
-          library.executeWithParameters(
-            connection,
-            $0,
-            count,
-            types,
-            values,
-            lengths,
-            formats,
-            LibPQ.binary
-          )
+      withValues(statement.parameters) { count, types, values, lengths, formats in
+        (name ?? statement.text).withCString { text in
+          name == nil
+            ? library.executeWithParameters(
+              connection,
+              text,
+              count,
+              types,
+              values,
+              lengths,
+              formats,
+              LibPQ.binary
+            )
+            : library.executePrepared(connection, text, count, values, lengths, formats, LibPQ.binary)
         }
       }
     )
   }
 
-  private func preparedName(_ text: String, _ types: [UInt32]) throws -> String {
-    if let name = prepared[text] { return name }
-    if preparedTexts.count >= Self.greatestPreparedCount {
-      let oldest = preparedTexts.removeFirst()
-      if let name = prepared.removeValue(forKey: oldest) {
-        try checked("DEALLOCATE \(name)".withCString { library.execute(connection, $0) })
-      }
-    }
-    preparedCount += 1
-    let name = "heartwood_\(preparedCount)"
+  private func preparedName(_ statement: QueuedStatement) throws -> String {
+    if let name = prepared.name(of: statement.text) { return name }
+    try makeRoomForPreparedStatement()
+    let name = prepared.nextName()
+    let types = statement.parameters.map(\.type.oid)
+    countRoundTrip()
     try checked(
       name.withCString { name in
-        text.withCString { text in library.prepare(connection, name, text, CInt(types.count), types)
-        }
+        statement.text.withCString { text in library.prepare(connection, name, text, CInt(types.count), types) }
       }
     )
-    prepared[text] = name
-    preparedTexts.append(text)
+    prepared.add(name, of: statement.text)
     return name
   }
 
+  func makeRoomForPreparedStatement() throws {
+    guard prepared.isFull, let name = prepared.removeOldest() else { return }
+    let text = "DEALLOCATE \(name)"
+    observer?.observe(text)
+    countRoundTrip()
+    try checked(text.withCString { library.execute(connection, $0) })
+  }
+
+  /// Counts that the client waits for the server.
+  func countRoundTrip() { observer?.roundTrip?() }
+
   /// Calls `body` with the parameters as libpq takes them: their count, types, addresses, lengths and formats.
-  private func withValues<Result>(
+  func withValues<Result>(
     _ parameters: [PostgreSQLParameter],
     _ body: (CInt, UnsafePointer<UInt32>?, LibPQ.Texts?, UnsafePointer<CInt>?, UnsafePointer<CInt>?)
       -> Result
@@ -231,7 +248,7 @@ extension PostgreSQLConnection {
   }
 
   @discardableResult
-  private func checked(_ result: OpaquePointer?) throws -> PostgreSQLResult {
+  func checked(_ result: OpaquePointer?) throws -> PostgreSQLResult {
     guard let result else { throw lostError }
     let status = library.resultStatus(result)
     let owner = PostgreSQLResult(result, library)
@@ -242,11 +259,11 @@ extension PostgreSQLConnection {
     throw error(result)
   }
 
-  private var lostError: PostgreSQLError {
+  var lostError: PostgreSQLError {
     PostgreSQLError(sqlState: nil, message: Self.text(library.errorMessage(connection)))
   }
 
-  private func error(_ result: OpaquePointer) -> PostgreSQLError {
+  func error(_ result: OpaquePointer) -> PostgreSQLError {
     func field(_ code: CInt) -> String? {
       library.resultErrorField(result, code).map { String(cString: $0) }
     }
@@ -273,7 +290,9 @@ extension PostgreSQLConnection {
     _ text: String,
     _ body: (inout [UInt8], _ endRow: (inout [UInt8]) throws -> Void) throws -> Void
   ) throws {
+    try sendQueue()
     observer?.observe(text)
+    countRoundTrip()
     try checked(text.withCString { library.execute(connection, $0) })
     var buffer = CopyFormat.header
     do {
@@ -290,6 +309,7 @@ extension PostgreSQLConnection {
       throw error
     }
     guard library.putCopyEnd(connection, nil) == 1 else { throw lostError }
+    countRoundTrip()
     try finishResults()
   }
 
@@ -318,11 +338,24 @@ extension PostgreSQLConnection {
     if let failure { throw failure }
   }
 
+  /// Reads the rows of a query without parameters: by `COPY`, which is faster, if the server has it.
+  ///
+  /// - Parameter body: receives the fields of each row, which are valid during the call.
+  func readRows(of query: String, _ body: (PostgreSQLRow) throws -> Void) throws {
+    if dialect.copiesRowsOut {
+      try copyOut("COPY (\(query)) TO STDOUT (FORMAT binary)", body)
+    } else {
+      try runOnce(query).forEachRow(body)
+    }
+  }
+
   /// Reads the rows of a `COPY … TO STDOUT (FORMAT binary)`.
   ///
   /// - Parameter body: receives the fields of each row, which are valid during the call.
   func copyOut(_ text: String, _ body: (PostgreSQLRow) throws -> Void) throws {
+    try sendQueue()
     observer?.observe(text)
+    countRoundTrip()
     try checked(text.withCString { library.execute(connection, $0) })
     var reader = CopyReader()
     while true {

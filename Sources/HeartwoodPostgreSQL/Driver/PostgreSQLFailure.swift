@@ -87,7 +87,7 @@ extension PostgreSQLError {
         .storeReadOnly, "The user lacks the right to do this in the database.",
         "Grant it, or open it as another user."
       )
-    case "42P01", "42703", "42804":
+    case "42P01", "42703", "42804", "42883":
       // These messages of the server name tables and columns, and no values.
       return (
         .fileMalformed, "The tables do not have the expected form: \(message).",

@@ -175,7 +175,9 @@ extension PostgreSQLLocation {
   }
 
   /// Returns all parameters for libpq: those of the URL, and defaults for those it does not set.
-  func connectionParameters(_ options: StoreOptions) -> [String: String] {
+  ///
+  /// - Parameter prefersStandbys: whether libpq can prefer a standby for a store that is only read: since PostgreSQL 14.
+  func connectionParameters(_ options: StoreOptions, prefersStandbys: Bool = true) -> [String: String] {
     var all = [
       "connect_timeout": "\(max(1, options[.postgresConnectTimeout].components.seconds))",
       "tcp_user_timeout": "10000",
@@ -188,7 +190,20 @@ extension PostgreSQLLocation {
     if parameters["sslmode"] == nil, parameters["service"] == nil, !isLocal {
       all["sslmode"] = "require"
     }
+    // Of several hosts, all but one are standbys, which cannot save.
+    if namesSeveralHosts, parameters["target_session_attrs"] == nil {
+      if !options[.isReadOnly] {
+        all["target_session_attrs"] = "read-write"
+      } else if prefersStandbys {
+        all["target_session_attrs"] = "prefer-standby"
+      }
+    }
     return all
+  }
+
+  /// Whether the store may be on any of several hosts, and on another one after a failover.
+  var namesSeveralHosts: Bool {
+    ["host", "hostaddr"].contains { parameters[$0]?.contains(",") == true }
   }
 
   /// Whether the server is on the same machine, so that the connection cannot be intercepted on a network.

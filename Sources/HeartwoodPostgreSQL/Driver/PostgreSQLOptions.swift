@@ -30,6 +30,10 @@ extension StoreOptionKey<Bool> {
 }
 
 extension StoreOptionKey<Duration?> {
+  /// The time for which a store that has lost its connection tries to make another one, before a fetch or a save fails.
+  /// By default, 30 seconds if the URL names several hosts, one of which may be about to take over, and otherwise no
+  /// longer than one attempt.
+  public static let postgresReconnectTimeout = StoreOptionKey("postgresReconnectTimeout")
   /// The time that one statement may take. No limit by default.
   public static let postgresStatementTimeout = StoreOptionKey("postgresStatementTimeout")
 }
@@ -47,9 +51,16 @@ extension StoreOptionKey<PostgreSQLStatementObserver?> {
 /// Observes each statement that a store sends, on the thread that sends it.
 public struct PostgreSQLStatementObserver: Sendable {
   let observe: @Sendable (_ statement: String) -> Void
+  /// Is called whenever the store waits for the server.
+  let roundTrip: (@Sendable () -> Void)?
 
-  /// - Parameter observe: receives the statement, with `$1` and so on in place of the values.
+  /// - Parameter observe: receives the statement, with `$1` and so on in place of the values. Statements that are sent
+  ///   together are observed one after the other, before the first of them is sent.
   public init(_ observe: @escaping @Sendable (_ statement: String) -> Void) {
-    self.observe = observe
+    self.init(observe, roundTrip: nil)
+  }
+
+  init(_ observe: @escaping @Sendable (_ statement: String) -> Void, roundTrip: (@Sendable () -> Void)?) {
+    (self.observe, self.roundTrip) = (observe, roundTrip)
   }
 }

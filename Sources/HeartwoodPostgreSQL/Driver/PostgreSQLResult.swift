@@ -18,6 +18,9 @@ final class PostgreSQLResult {
   var rowCount: Int { Int(library.rowCount(result)) }
   var columnCount: Int { Int(library.columnCount(result)) }
 
+  /// The object identifiers of the columns' types.
+  var columnTypes: [UInt32] { (0..<columnCount).map { library.columnType(result, CInt(clamping: $0)) } }
+
   /// The number of rows that the statement inserted, updated or deleted.
   var affectedCount: Int { library.affectedCount(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 

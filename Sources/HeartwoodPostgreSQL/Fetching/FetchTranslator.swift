@@ -360,7 +360,7 @@ extension FetchTranslator {
     let place = try constant(.string(part), type)
     switch comparison.comparator {
     case .contains: return "strpos(\(column), \(place)) > 0"
-    case .beginsWith: return "starts_with(\(column), \(place))"
+    case .beginsWith: return "left(\(column), \(part.unicodeScalars.count)) = \(place)"
     default: return "right(\(column), \(part.unicodeScalars.count)) = \(place)"
     }
   }

@@ -20,12 +20,12 @@ struct ForeignReader {
   func readAll(_ connection: PostgreSQLConnection, into loader: StoreLoader) throws {
     let members = try foreign.links.map { link in
       var members = Members()
-      try connection.copyOut("COPY (\(statement(link, nil))) TO STDOUT (FORMAT binary)") {
+      try connection.readRows(of: statement(link, nil)) {
         try add($0, link, to: &members)
       }
       return members
     }
-    try connection.copyOut("COPY (\(statement(nil))) TO STDOUT (FORMAT binary)") { try add($0, members, to: loader) }
+    try connection.readRows(of: statement(nil)) { try add($0, members, to: loader) }
   }
 
   /// The maximum number of records per query.

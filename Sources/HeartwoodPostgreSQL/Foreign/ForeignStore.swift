@@ -9,16 +9,11 @@ import Synchronization
 /// records are then read again.
 final class ForeignStore: IncrementalStore {
   private let location: PostgreSQLLocation
-  private let options: StoreOptions
   private let schema: ForeignSchema
   private let storeMetadata: StoreMetadata
-  private let state: Mutex<State>
-
-  private struct State: Sendable {
-    var connection: PostgreSQLConnection?
-    /// The data version that the current transaction sees; nil outside of one.
-    var version: UInt64?
-  }
+  private let session: PostgreSQLSession
+  /// The data version that the current transaction sees; nil outside of one.
+  private let version = Mutex<UInt64?>(nil)
 
   /// Returns the store for a schema that contains tables of the model, but none of a store; nil if there is no such
   /// schema, or the model does not name columns of keys.
@@ -48,8 +43,8 @@ final class ForeignStore: IncrementalStore {
     _ schema: ForeignSchema,
     _ connection: PostgreSQLConnection
   ) {
-    (self.location, self.options, self.schema) = (location, options, schema)
-    state = Mutex(State(connection: connection))
+    (self.location, self.schema) = (location, schema)
+    session = PostgreSQLSession(location, options, connection)
     let names = Set(setup.entities.map(\.name))
     storeMetadata = StoreMetadata(
       identifier: location.identifier,
@@ -64,7 +59,8 @@ final class ForeignStore: IncrementalStore {
   }
 
   func disconnect() {
-    state.withLock { $0 = State() }
+    session.close()
+    version.withLock { $0 = nil }
   }
 
   func metadata() throws -> StoreMetadata { storeMetadata }
@@ -88,24 +84,12 @@ extension PostgreSQLLocation {
 extension ForeignStore {
   /// Calls `body` with the connection. If the connection was lost outside of a transaction, it is made again.
   private func withConnection<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws -> Value {
-    let isInTransaction = state.withLock { $0.version != nil }
     do {
-      do {
-        return try body(try connection())
-      } catch let error where error.tellsOfLostConnection && !isInTransaction {
-        state.withLock { $0.connection = nil }
-        return try body(try connection())
-      }
+      if version.withLock({ $0 != nil }), let connection = session.current { return try body(connection) }
+      return try session.connectingAgain { try body(try session.connection().connection) }
     } catch {
       throw PostgreSQLStore.persistenceError(error, at: location)
     }
-  }
-
-  private func connection() throws -> PostgreSQLConnection {
-    if let connection = state.withLock({ $0.connection }), !connection.isLost { return connection }
-    let connection = try PostgreSQLConnection(location, options: options)
-    state.withLock { $0.connection = connection }
-    return connection
   }
 
   /// Calls `body`, and adds the entity to an error of the server.
@@ -117,7 +101,7 @@ extension ForeignStore {
 
   /// Returns a number that differs if another transaction has been committed.
   func dataVersion() throws -> UInt64 {
-    if let version = state.withLock({ $0.version }) { return version }
+    if let version = version.withLock({ $0 }) { return version }
     return try withConnection { connection in try Self.version(try connection.run(Self.snapshot)) }
   }
 
@@ -127,30 +111,20 @@ extension ForeignStore {
 
   /// Reads in one transaction, which sees the database as it is at one moment.
   func reading<Result>(_ body: () throws -> Result) throws -> Result {
-    if state.withLock({ $0.version != nil }) { return try body() }
+    if version.withLock({ $0 != nil }) { return try body() }
     return try withConnection { connection in
       do {
         let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \(Self.snapshot)"
         let version = try Self.version(try connection.execute(begin))
-        state.withLock { $0.version = version }
-        defer { state.withLock { $0.version = nil } }
+        self.version.withLock { $0 = version }
+        defer { self.version.withLock { $0 = nil } }
         let result = try body()
         try connection.execute("COMMIT")
         return result
       } catch {
-        rollBack(connection)
+        session.rollBack(connection)
         throw error
       }
-    }
-  }
-
-  /// Rolls back the transaction; a connection that cannot do so is closed.
-  private func rollBack(_ connection: PostgreSQLConnection) {
-    if connection.isIdle { return }
-    do {
-      try connection.execute("ROLLBACK")
-    } catch {
-      state.withLock { $0.connection = nil }
     }
   }
 }

@@ -38,19 +38,28 @@ struct LoggedChanges: Sendable {
   }
 
   /// Returns statements that write the rows of a save, and delete old ones.
-  func statements(slot: Int64, save: Int64, in schema: PostgreSQLSchema) -> String {
+  func statements(
+    slot: Int64,
+    save: Int64,
+    in schema: PostgreSQLSchema
+  ) -> [(text: String, parameters: [PostgreSQLParameter])] {
     let log = schema.qualified(PostgreSQLSchema.logTable)
-    var rows = keys.sorted { $0.key < $1.key }.map { (PostgreSQLName.literal($0.key), Self.array($0.value)) }
+    var rows = keys.sorted { $0.key < $1.key }.map { (table: $0.key, keys: PostgreSQLParameter.uuids($0.value)) }
     // Each save has a row, so that there is no gap.
-    if isIncomplete { rows = [("''", "NULL")] } else if rows.isEmpty { rows = [("''", "'{}'")] }
-    let values = rows.enumerated().map { "(\(slot), \(save), \($0.offset), \($0.element.0), \($0.element.1))" }
-    let insertion = "INSERT INTO \(log) VALUES \(values.joined(separator: ", ")); "
-    if save % ChangeLog.pruningInterval != 0 { return insertion }
-    return insertion + "DELETE FROM \(log) WHERE slot = \(slot) AND save <= \(save - ChangeLog.keptSaveCount); "
-  }
-
-  private static func array(_ keys: Set<UUID>) -> String {
-    "'{\(keys.map(\.uuidString).joined(separator: ","))}'"
+    if rows.isEmpty { rows = [("", isIncomplete ? .noUUIDs : .uuids([]))] }
+    var statements = rows.enumerated().map { place, row in
+      (
+        "INSERT INTO \(log) VALUES ($1, $2, $3, $4, $5)",
+        [
+          PostgreSQLParameter.bigint(slot), .bigint(save), .integer(Int32(clamping: place)), .text(row.table), row.keys,
+        ]
+      )
+    }
+    if save % ChangeLog.pruningInterval == 0 {
+      let last = save - ChangeLog.keptSaveCount
+      statements.append(("DELETE FROM \(log) WHERE slot = $1 AND save <= $2", [.bigint(slot), .bigint(last)]))
+    }
+    return statements
   }
 }
 

@@ -15,10 +15,21 @@ struct HistoryTables {
 
   /// Returns the range of the transactions; nil if no history is kept.
   func extent(_ connection: PostgreSQLConnection) throws -> HistoryExtent? {
-    try connection.run("SELECT purged, (SELECT max(number) FROM \(transactions)) FROM \(history)").first { row in
-      let purged = try row.required(0, row.bigint)
-      return HistoryExtent(purgedNumber: purged, lastNumber: max(purged, try row.bigint(1) ?? purged))
-    }
+    try connection.run("SELECT \(extentColumns)").first { row in
+      Self.extent(try row.bigint(0), try row.bigint(1))
+    } ?? nil
+  }
+
+  /// The columns from which ``extent(_:_:)`` makes the range.
+  var extentColumns: String {
+    "(SELECT max(purged) FROM \(history)), (SELECT max(number) FROM \(transactions))"
+  }
+
+  /// - Parameters:
+  ///   - purged: the number of the last transaction that was deleted; nil if no history is kept.
+  ///   - last: the number of the last transaction; nil if there is none.
+  static func extent(_ purged: Int64?, _ last: Int64?) -> HistoryExtent? {
+    purged.map { HistoryExtent(purgedNumber: $0, lastNumber: max($0, last ?? $0)) }
   }
 
   /// Begins a history, or continues an existing one after a number.
@@ -59,15 +70,15 @@ struct HistoryTables {
 extension HistoryTables {
   /// Writes a transaction, and returns its number.
   ///
-  /// Only the client that holds the lock numbers transactions, until its save is committed. So if a transaction is
-  /// visible, none with a lower number becomes visible later, and a token covers everything saved up to it.
+  /// Only the client that has locked the row of the history numbers transactions, until its save is committed. So if a
+  /// transaction is visible, none with a lower number becomes visible later, and a token covers everything saved up to
+  /// it.
   func write(
     _ transaction: RecordedTransaction,
-    lockKey: Int64,
     place: String,
     _ connection: PostgreSQLConnection
   ) throws -> Int64 {
-    try connection.run("SELECT pg_advisory_xact_lock($1)", [.bigint(lockKey)])
+    try connection.queue("SELECT id FROM \(history) WHERE id = 1 FOR UPDATE", [])
     let number = try connection.run(
       """
       INSERT INTO \(transactions) (saved_at, saved_at_exact, author, context_name, bundle_id, process_id) \
@@ -84,10 +95,10 @@ extension HistoryTables {
       "INSERT INTO \(changes) (transaction_number, place, kind, entity, properties, ids, preserved_values) "
       + "VALUES ($1, $2, $3, $4, $5, $6, $7)"
     for (index, change) in transaction.changes.enumerated() {
-      try connection.run(
+      try connection.queue(
         statement,
         [
-          .bigint(number), PostgreSQLParameter(.integer, Int32(clamping: index).bigEndianBytes),
+          .bigint(number), .integer(Int32(clamping: index)),
           .text(change.kind.name), .text(change.entityName), .texts(change.propertyNames),
           .uuids(try keys(change, place)), try preserved(change, place),
         ]

@@ -82,7 +82,7 @@ struct SchemaMigration {
     let losses = try countLosses()
     let counts = try entities.map(count)
     try connection.execute("CREATE SCHEMA \(PostgreSQLName.quoted(new.name))")
-    for statement in new.tableCreation { try connection.execute(statement) }
+    for statement in new.tableCreation(in: connection.dialect) { try connection.execute(statement) }
     migration.progress.expect(entities.count + joins.count + orders.count)
     for entity in entities { try step { try insert(entity) } }
     for join in joins { try step { try insert(join) } }

@@ -18,7 +18,9 @@ struct RecordReader {
   func readAll(_ connection: PostgreSQLConnection, into loader: StoreLoader) throws {
     let related = try RelatedRecords.all(placement, schema: schema, connection)
     let query = "\(selection.text)\(condition) ORDER BY r.id"
-    try connection.copyOut("COPY (\(query)) TO STDOUT (FORMAT binary)") { row in
+    // Rows that are copied do not tell their types.
+    try selection.check(try connection.run("\(selection.text) LIMIT 0"))
+    try connection.readRows(of: query) { row in
       try add(row, related, to: loader)
     }
   }
@@ -39,9 +41,9 @@ struct RecordReader {
     for start in stride(from: 0, to: keys.count, by: Self.keysPerQuery) {
       let some = keys[start..<min(keys.count, start + Self.keysPerQuery)]
       let related = try RelatedRecords.of(some, placement, schema: schema, connection)
-      try connection.run(query, [.uuids(some)]).forEachRow { row in
-        try add(row, related, to: loader)
-      }
+      let result = try connection.run(query, [.uuids(some)])
+      try selection.check(result)
+      try result.forEachRow { row in try add(row, related, to: loader) }
     }
   }
 
@@ -75,7 +77,7 @@ extension RecordReader {
   /// Reads all records, value by value, and continues after each that cannot be read.
   func examine(_ connection: PostgreSQLConnection, _ note: (UnreadableValue) -> Void) throws {
     let faults = try RelatedRecords.faults(placement, schema: schema, connection)
-    try connection.copyOut("COPY (\(selection.text)\(condition) ORDER BY r.id) TO STDOUT (FORMAT binary)") { row in
+    try connection.readRows(of: "\(selection.text)\(condition) ORDER BY r.id") { row in
       guard let key = try row.uuid(RowSelection.key) else {
         return note(unreadable(nil, selection.keylessRow))
       }
@@ -116,31 +118,38 @@ struct RowSelection {
 
   let text: String
   let fields: [Field]
+  /// The columns of a row, with the table and the type of each.
+  private let columns: [(table: String, name: String, type: PostgreSQLType)]
   private let placement: EntityPlacement
 
   init(_ placement: EntityPlacement, schema: PostgreSQLSchema) {
+    let table = placement.table
     var columns = ["r.id", "r.version"]
+    var types: [(table: String, name: String, type: PostgreSQLType)] = [
+      (table, "id", .uuid), (table, "version", .bigint),
+    ]
     var joins: [String] = []
     var fields: [Field] = []
-    func add(_ column: String) -> Int {
-      columns.append(column)
+    func add(_ alias: String, _ name: String, of table: String, _ type: PostgreSQLType) -> Int {
+      columns.append("\(alias).\(PostgreSQLName.quoted(name))")
+      types.append((table, name, type))
       return columns.count - 1
     }
     for (ordinal, property) in placement.properties.enumerated() {
       switch property {
       case .attribute(let place):
-        let index = add("r.\(PostgreSQLName.quoted(place.column))")
-        let exactIndex = place.exactColumn.map { add("r.\(PostgreSQLName.quoted($0))") }
+        let index = add("r", place.column, of: table, place.columnType)
+        let exactIndex = place.exactColumn.map { add("r", $0, of: table, .double) }
         fields.append(
           Field(ordinal: ordinal, kind: .attribute(place, index: index, exactIndex: exactIndex))
         )
       case .toOne(let place):
         let column = "r.\(PostgreSQLName.quoted(place.column))"
-        let index = add(column)
+        let index = add("r", place.column, of: table, .uuid)
         var entityIndex: Int?
         if place.destination.onlyEntity == nil {
           let alias = "d\(joins.count)"
-          entityIndex = add("\(alias).entity")
+          entityIndex = add(alias, "entity", of: place.destination.table, .text)
           joins.append(
             " LEFT JOIN \(schema.qualified(place.destination.table)) AS \(alias) ON \(alias).id = \(column)"
           )
@@ -158,6 +167,21 @@ struct RowSelection {
     text = "SELECT \(columns.joined(separator: ", ")) FROM \(source)"
     self.fields = fields
     self.placement = placement
+    self.columns = types
+  }
+
+  /// Throws if a column has another type than the model needs, because the bytes of its values would mean something
+  /// else.
+  func check(_ result: PostgreSQLResult) throws(PersistenceError) {
+    for (column, type) in zip(columns, result.columnTypes) where !column.type.readableOIDs.contains(type) {
+      let found = PostgreSQLType.allCases.first { $0.oid == type }?.rawValue ?? "another type"
+      throw PersistenceError(
+        .fileMalformed,
+        "The column \(column.name) of the table \(column.table) is \(found) instead of \(column.type.rawValue).",
+        recovery: "Change it back; heartwood verify shows a statement that does so.",
+        context: .init(storeType: .postgreSQL, entity: placement.entity.name)
+      )
+    }
   }
 
   /// Returns the value of a property in a row.
@@ -265,7 +289,7 @@ struct RelatedRecords {
   ) throws -> [RelatedRecords] {
     try queries(placement, schema).map { query in
       var related = RelatedRecords(ordinal: query.ordinal)
-      try connection.copyOut("COPY (\(query.text(""))) TO STDOUT (FORMAT binary)") {
+      try connection.readRows(of: query.text("")) {
         try related.add($0, query, placement.entity)
       }
       return related
@@ -295,7 +319,7 @@ struct RelatedRecords {
   ) throws -> [UUID: [PersistenceError]] {
     var faults: [UUID: [PersistenceError]] = [:]
     for query in queries(placement, schema) where query.destination.onlyEntity == nil {
-      try connection.copyOut("COPY (\(query.text(""))) TO STDOUT (FORMAT binary)") { row in
+      try connection.readRows(of: query.text("")) { row in
         do throws(FieldFault) {
           _ = try query.destination.entity(row, 2)
         } catch {

@@ -7,12 +7,12 @@ extension PostgreSQLSchema {
   /// references to it are removed; the delete rules of the model apply only to programs that use it.
   ///
   /// - Parameter notesOthers: whether to create triggers that detect changes by other means.
-  func creation(notesOthers: Bool) -> [String] {
-    tableCreation + constraintCreation + (notesOthers ? triggerCreation : [])
+  func creation(notesOthers: Bool, in dialect: PostgreSQLDialect) -> [String] {
+    tableCreation(in: dialect) + constraintCreation + (notesOthers ? triggerCreation : [])
   }
 
   /// The statements that create the tables without keys and indexes, so that many rows are written faster.
-  var tableCreation: [String] {
+  func tableCreation(in dialect: PostgreSQLDialect) -> [String] {
     let statements = [
       """
       CREATE TABLE \(qualified(Self.storeTable)) (id smallint PRIMARY KEY, identifier uuid NOT NULL, format integer NOT NULL, \
@@ -27,19 +27,19 @@ extension PostgreSQLSchema {
       record_table \(PostgreSQLType.text.rawValue) NOT NULL, ids uuid[], PRIMARY KEY (slot, save, place))
       """,
     ]
-    return statements + historyCreation + tables.map(creation) + joins.map(creation)
+    return statements + historyCreation + tables.map { creation($0, in: dialect) } + joins.map(creation)
   }
 
   /// The statements that create keys and indexes.
   var constraintCreation: [String] { tables.flatMap(constraints) + joins.flatMap(constraints) }
 
-  private func creation(_ table: RecordTable) -> String {
+  private func creation(_ table: RecordTable, in dialect: PostgreSQLDialect) -> String {
     let entity = table.defaultEntity.map { " DEFAULT \(PostgreSQLName.literal($0))" } ?? ""
     var columns = [
       "id uuid PRIMARY KEY DEFAULT gen_random_uuid()", "version bigint NOT NULL DEFAULT 1",
-      "entity \(PostgreSQLType.text.definition) NOT NULL\(entity)",
+      "entity \(dialect.definition(PostgreSQLType.text.definition)) NOT NULL\(entity)",
     ]
-    columns += table.columns.map { "\(PostgreSQLName.quoted($0.name)) \($0.definition)" }
+    columns += table.columns.map { "\(PostgreSQLName.quoted($0.name)) \(dialect.definition($0.definition))" }
     return "CREATE TABLE \(qualified(table.name)) (\(columns.joined(separator: ", ")))"
   }
 

@@ -39,6 +39,17 @@ enum PostgreSQLType: String, Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// The object identifiers of the types whose values are read as those of this type.
+  var readableOIDs: [UInt32] {
+    switch self {
+    case .smallint, .integer, .bigint: [Self.smallint.oid, Self.integer.oid, Self.bigint.oid]
+    case .text: [oid, Self.varcharOID]
+    default: [oid]
+    }
+  }
+
+  private static let varcharOID: UInt32 = 1043
+
   /// The type in the definition of a column. Texts are ordered by their bytes, which is the order of Unicode scalars.
   var definition: String { self == .text ? "text COLLATE \"C\"" : rawValue }
 
@@ -63,7 +74,7 @@ struct PostgreSQLParameter: Sendable {
     self.bytes = bytes
   }
 
-  private init(arrayOf type: PostgreSQLType, _ bytes: [UInt8]) {
+  private init(arrayOf type: PostgreSQLType, _ bytes: [UInt8]?) {
     self.type = Kind(oid: type.arrayOID)
     self.bytes = bytes
   }
@@ -84,6 +95,10 @@ extension PostgreSQLParameter {
     return PostgreSQLParameter(.bigint, bytes)
   }
 
+  static func integer(_ number: Int32) -> PostgreSQLParameter {
+    PostgreSQLParameter(.integer, number.bigEndianBytes)
+  }
+
   static func boolean(_ flag: Bool) -> PostgreSQLParameter {
     PostgreSQLParameter(.boolean, [flag ? 1 : 0])
   }
@@ -97,6 +112,9 @@ extension PostgreSQLParameter {
     for uuid in uuids { elements.append { $0.appendField(uuid) } }
     return elements.parameter
   }
+
+  /// NULL instead of an array.
+  static let noUUIDs = PostgreSQLParameter(arrayOf: .uuid, nil)
 
   static func bigints(_ numbers: some Collection<Int64>) -> PostgreSQLParameter {
     var elements = ArrayBuilder(.bigint, capacity: numbers.count)

@@ -155,7 +155,7 @@ struct LinkWriter {
     for changes in joins where !changes.removed.owners.isEmpty { try remove(changes) }
     for changes in joins where !changes.added.owners.isEmpty { try add(changes) }
     for (_, positions) in positions.sorted(by: { $0.key < $1.key }) where !positions.numbers.isEmpty {
-      try writer.connection.run(
+      try writer.connection.queue(
         positions.statement,
         [
           .uuids(positions.pairs.owners), .uuids(positions.pairs.others),
@@ -197,6 +197,6 @@ struct LinkWriter {
   }
 
   private func run(_ text: String, _ pairs: Pairs) throws {
-    try writer.connection.run(text, [.uuids(pairs.owners), .uuids(pairs.others)])
+    try writer.connection.queue(text, [.uuids(pairs.owners), .uuids(pairs.others)])
   }
 }

@@ -3,7 +3,8 @@ import HeartwoodModel
 import HeartwoodStore
 
 /// Writes the changes of one save, within a transaction: one statement for the new records of an entity, and one for
-/// the records of an entity in which the same properties change.
+/// the records of an entity in which the same properties change. The statements are queued, so that the server gets all
+/// of them together with the commit.
 ///
 /// Deletions come first, so that unique values become available, and references to new records are written after those
 /// records.
@@ -58,6 +59,28 @@ struct RecordWriter {
   }
 }
 
+// MARK: Counting
+
+extension RecordWriter {
+  /// Queues a statement that returns a row for each record, and makes it fail on the server if another client has
+  /// changed some of them. So the commit need not wait until the client has counted: the server skips it.
+  private func queue(
+    _ text: String,
+    _ parameters: [PostgreSQLParameter],
+    affecting count: Int,
+    of ids: [ManagedObjectID]
+  ) throws {
+    let number = parameters.count + 1
+    try connection.queue(
+      "WITH done AS (\(text)) SELECT 1 / (count(*) = $\(number))::integer FROM done",
+      parameters + [.bigint(Int64(count))]
+    ) { error in
+      if error.sqlState == PostgreSQLError.divisionByZero { return SavedOver(ids: ids) }
+      return error
+    }
+  }
+}
+
 // MARK: Preconditions
 
 extension RecordWriter {
@@ -70,10 +93,7 @@ extension RecordWriter {
       let text =
         "SELECT r.id FROM \(table) AS r JOIN unnest($1::uuid[], $2::bigint[]) AS u(id, version)"
         + " ON r.id = u.id AND r.version = u.version FOR SHARE OF r"
-      let result = try connection.run(text, [.uuids(keys), .bigints(versions)])
-      guard result.rowCount == Set(keys).count else {
-        throw SavedOver(ids: records.map(\.objectID))
-      }
+      try queue(text, [.uuids(keys), .bigints(versions)], affecting: Set(keys).count, of: records.map(\.objectID))
     }
   }
 }
@@ -88,11 +108,8 @@ extension RecordWriter {
       let versions = records.map { Int64(clamping: $0.baseVersion) }
       let text =
         "DELETE FROM \(table) AS r USING unnest($1::uuid[], $2::bigint[]) AS u(id, version)"
-        + " WHERE r.id = u.id AND r.version = u.version"
-      let result = try connection.run(text, [.uuids(keys), .bigints(versions)])
-      guard result.affectedCount == records.count else {
-        throw SavedOver(ids: records.map(\.objectID))
-      }
+        + " WHERE r.id = u.id AND r.version = u.version RETURNING r.id"
+      try queue(text, [.uuids(keys), .bigints(versions)], affecting: records.count, of: records.map(\.objectID))
     }
   }
 }
@@ -115,7 +132,7 @@ extension RecordWriter {
         if changing.isEmpty || columns.isEmpty { continue }
         let text =
           "UPDATE \(schema.qualified(placement.table)) SET \(columns.joined(separator: ", ")) WHERE id = ANY($1)"
-        try connection.run(text, [.uuids(try changing.map { try key($0.objectID) })])
+        try connection.queue(text, [.uuids(try changing.map { try key($0.objectID) })])
       }
     }
   }
@@ -161,16 +178,15 @@ extension RecordWriter {
       + writer.columns.enumerated().map { "\(PostgreSQLName.quoted($1.name)) = u.c\($0)" }
     let text =
       "UPDATE \(schema.qualified(placement.table)) AS r SET \(assignments.joined(separator: ", "))"
-      + " FROM \(writer.unnest(from: 1)) WHERE r.id = u.id AND r.version = u.version"
+      + " FROM \(writer.unnest(from: 1)) WHERE r.id = u.id AND r.version = u.version RETURNING r.id"
     let keys = try updates.map { try key($0.objectID) }
     let versions = updates.map { Int64(clamping: $0.baseVersion) }
-    let result = try connection.run(
+    try queue(
       text,
-      [.uuids(keys), .bigints(versions)] + columns.map(\.parameter)
+      [.uuids(keys), .bigints(versions)] + columns.map(\.parameter),
+      affecting: updates.count,
+      of: updates.map(\.objectID)
     )
-    guard result.affectedCount == updates.count else {
-      throw SavedOver(ids: updates.map(\.objectID))
-    }
   }
 }
 
@@ -236,22 +252,29 @@ extension RecordWriter {
       postponed[ordinal] = links
       return .null
     }
-    do {
-      if records.count > Self.greatestArrayCount {
+    if records.count > Self.greatestArrayCount {
+      // A copy cannot be queued, and what is queued is sent before it.
+      try connection.sendQueue()
+      do {
         try copy(records, writer, value)
-      } else {
-        try insertArrays(records, writer, value)
+      } catch let error as PostgreSQLError {
+        throw self.error(error, insertingInto: placement)
       }
-    } catch let error as PostgreSQLError where error.isOfPrimaryKey(of: placement.table) {
-      throw PersistenceError(
-        .duplicateReference,
-        "A row of the table \(placement.table) has the key of a new record already.",
-        recovery: "Give the record a key of its own, or none.",
-        context: .init(path: place, storeType: .postgreSQL, entity: entity.name),
-        underlyingError: error
-      )
+    } else {
+      try insertArrays(records, writer, value)
     }
     return postponed.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  private func error(_ error: PostgreSQLError, insertingInto placement: EntityPlacement) -> any Error {
+    guard error.isOfPrimaryKey(of: placement.table) else { return error }
+    return PersistenceError(
+      .duplicateReference,
+      "A row of the table \(placement.table) has the key of a new record already.",
+      recovery: "Give the record a key of its own, or none.",
+      context: .init(path: place, storeType: .postgreSQL, entity: placement.entity.name),
+      underlyingError: error
+    )
   }
 
   private func copy(
@@ -297,11 +320,10 @@ extension RecordWriter {
       + " SELECT \(values.joined(separator: ", ")) FROM \(writer.unnest(from: 2))"
     let keys = try records.map { try key($0.objectID) }
     let versions = records.map { Int64(clamping: $0.version) }
-    try connection.run(
+    try connection.queue(
       text,
-      [.text(writer.placement.entity.name), .uuids(keys), .bigints(versions)]
-        + columns.map(\.parameter)
-    )
+      [.text(writer.placement.entity.name), .uuids(keys), .bigints(versions)] + columns.map(\.parameter)
+    ) { self.error($0, insertingInto: writer.placement) }
   }
 
   private func write(_ postponed: [PostponedLinks]) throws {
@@ -311,12 +333,14 @@ extension RecordWriter {
       let text =
         "UPDATE \(schema.qualified(placement.table)) AS r SET \(PostgreSQLName.quoted(column)) = u.destination"
         + " FROM unnest($1::uuid[], $2::uuid[]) AS u(id, destination) WHERE r.id = u.id"
-      try connection.run(text, [.uuids(links.owners), .uuids(links.destinations)])
+      try connection.queue(text, [.uuids(links.owners), .uuids(links.destinations)])
     }
   }
 }
 
 extension PostgreSQLError {
+  fileprivate static let divisionByZero = "22012"
+
   /// Whether two rows of a table would have the same key. PostgreSQL names the constraint after the table, and may
   /// truncate the name.
   fileprivate func isOfPrimaryKey(of table: String) -> Bool {

@@ -98,6 +98,20 @@ import Testing
     #expect(local["connect_timeout"] == "9")
   }
 
+  @Test(arguments: [
+    ("postgresql://a,b/app", false, "read-write"), ("postgresql:///app?host=/a,/b", true, "prefer-standby"),
+    ("postgresql://a,b/app?target_session_attrs=any", false, "any"), ("postgresql://a/app", false, nil),
+  ])
+  func ofSeveralHostsTheRightOneIsUsed(_ text: String, isReadOnly: Bool, _ expected: String?) throws {
+    var options = StoreOptions()
+    options[.isReadOnly] = isReadOnly
+    let location = try PostgreSQLLocation(text: text)
+    #expect(location.connectionParameters(options)["target_session_attrs"] == expected)
+    // An old libpq does not know standbys.
+    let old = location.connectionParameters(options, prefersStandbys: false)
+    #expect(old["target_session_attrs"] == (expected == "prefer-standby" ? nil : expected))
+  }
+
   @Test func aMissingLibrarySaysWhatToInstall() {
     let error = code { _ = try LibPQ.open(atPath: "libnothing-of-this-name.so") }
     #expect(error?.code == .capabilityMissing)

@@ -27,6 +27,34 @@ import Testing
     try context.save()
   }
 
+  /// The bytes of a number are also those of a date, and those of a boolean a text.
+  @Test(arguments: [
+    ("count", "TYPE double precision USING 1", "count of the table item is double precision instead of bigint"),
+    ("due", "TYPE bigint USING 1", "due of the table item is bigint instead of timestamptz"),
+    ("title", "TYPE bytea USING 'x'", "title of the table item is bytea instead of text"),
+    ("title", "TYPE inet USING '::1'", "title of the table item is another type instead of text"),
+  ])
+  func aColumnThatGetsAnotherTypeWhileTheStoreIsOpenIsAnError(
+    _ column: String,
+    _ change: String,
+    _ text: String
+  ) throws {
+    try fill()
+    let (whole, single) = (try bench.context(), try bench.context())
+    let id = try #require(try single.fetch(entityName: "Item").first).objectID
+    try bench.otherClient().execute("ALTER TABLE item ALTER COLUMN \(column) \(change)")
+    single.reset()
+    let errors = [
+      bench.error { _ = try whole.fetch(entityName: "Item").map { try $0.value(forKey: column) } },
+      bench.error { _ = try bench.context().existingObject(with: id).value(forKey: column) },
+    ]
+    for error in errors {
+      #expect(error?.code == .fileMalformed)
+      #expect(error?.message.contains(text) == true, "\(String(describing: error))")
+      #expect(error?.context.entity == "Item")
+    }
+  }
+
   private func findings(_ bench: StoreBench, limit: Int = 100) throws -> [String] {
     try bench.withEngine { try $0.fileFaults(limit: limit) }
   }

@@ -61,18 +61,55 @@ import Testing
     let items = try (0..<50).map { try bench.insert("Item", ["title": "\($0)"], in: context) }
     log.clear()
     try context.save()
-    // One for the rows, and one for the mark.
-    #expect(log.beginning(with: "INSERT").count == 2)
+    // One for the rows, one for the log, and one for the mark.
+    #expect(log.beginning(with: "INSERT").count == 3)
     #expect(log.beginning(with: "COPY").isEmpty)
     for item in items { try item.setValue(7, forKey: "count") }
     log.clear()
     try context.save()
-    #expect(log.beginning(with: "UPDATE").count == 1)
+    #expect(log.beginning(with: "WITH done AS (UPDATE").count == 1)
     #expect(log.beginning(with: "BEGIN").count == 1)
     for item in items { context.delete(item) }
     log.clear()
     try context.save()
-    #expect(log.beginning(with: "DELETE").count == 1)
+    #expect(log.beginning(with: "WITH done AS (DELETE").count == 1)
+  }
+
+  /// One to see whether others have saved, one to begin and to read the marks, and one for everything else.
+  @Test(arguments: [false, true]) func aSaveOfOneRowIsThreeRoundTrips(isNew: Bool) throws {
+    let log = StatementLog()
+    let context = try bench.context(log.options)
+    let item = try bench.insert("Item", ["title": "Tea"], in: context)
+    // What is sent for the first time is prepared.
+    for title in ["Milk", "Coffee"] {
+      try context.save()
+      if isNew {
+        try bench.insert("Item", ["title": title], in: context)
+      } else {
+        try item.setValue(title, forKey: "title")
+      }
+    }
+    log.clear()
+    try context.save()
+    #expect(log.roundTrips == 3, "\(log.all)")
+  }
+
+  @Test func aSaveWithAHistoryIsFourRoundTrips() throws {
+    let log = StatementLog()
+    var options = log.options
+    options[.tracksPersistentHistory] = true
+    let context = try bench.context(options)
+    let list = try bench.insert("List", ["name": "Home"], in: context)
+    try context.save()
+    let item = try bench.insert("Item", ["title": "Tea", "list": list], in: context)
+    try context.save()
+    try item.setValue("Milk", forKey: "title")
+    try context.save()
+    try item.setValue("Coffee", forKey: "title")
+    log.clear()
+    try context.save()
+    // The number of the transaction decides the rows of its changes.
+    #expect(log.roundTrips == 4, "\(log.all)")
   }
 
   @Test func manyRecordsAreCopied() throws {
@@ -84,7 +121,7 @@ import Testing
     log.clear()
     try context.save()
     #expect(log.beginning(with: "COPY \"").count == 1)
-    #expect(log.beginning(with: "INSERT").count == 1)
+    #expect(log.beginning(with: "INSERT").count == 2)
     #expect(try bench.titles(try bench.context()).count == 500)
   }
 
@@ -168,6 +205,24 @@ import Testing
     #expect(row == ["Coffee", "2", "3"])
   }
 
+  /// Nothing tells the store that the row has changed but the row itself, which the server compares.
+  @Test func aVersionThatNobodyWasToldOfIsAConflict() throws {
+    var options = StoreOptions()
+    options[.postgresNotesOtherClients] = false
+    let context = try bench.context(options)
+    let items = try ["Tea", "Milk"].map { try bench.insert("Item", ["title": $0], in: context) }
+    try context.save()
+    try bench.otherClient().execute("UPDATE item SET title = 'Cocoa', version = 2 WHERE title = 'Milk'")
+    for item in items { try item.setValue("Coffee", forKey: "title") }
+    let error = bench.error { try context.save() }
+    #expect(error?.code == .saveConflict)
+    #expect(try bench.titles(try bench.context()) == ["Cocoa", "Tea"])
+    context.delete(items[0])
+    context.delete(items[1])
+    #expect(bench.error { try context.save() }?.code == .saveConflict)
+    #expect(try bench.titles(try bench.context()) == ["Cocoa", "Tea"])
+  }
+
   @Test func aDateOfAnotherClientCounts() throws {
     let context = try bench.context()
     let exact = Date(timeIntervalSinceReferenceDate: 0.123_456_789)
@@ -187,7 +242,7 @@ import Testing
     let writer = try bench.context()
     for title in ["a", "b"] { try bench.insert("Item", ["title": title, "count": 0], in: writer) }
     try writer.save()
-    let interruption = Interruption("saved_at = now(); COMMIT") {
+    let interruption = Interruption("COMMIT") {
       // While the first save is about to be committed.
       let second = try bench.context()
       let item = try #require(try second.fetch(entityName: "Item").last)
@@ -325,7 +380,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "UPDATE \"", "saved_at = now(); COMMIT", "SELECT slot", "BEGIN ISOLATION LEVEL REPEATABLE READ, READ WRITE",
+    "UPDATE \"", "saved_at = now()", "COMMIT", "SELECT slot", "BEGIN ISOLATION LEVEL REPEATABLE READ, READ WRITE",
   ])
   func aSaveWhoseConnectionIsLostIsDoneOrNot(_ statement: String) throws {
     let writer = try bench.context()

@@ -54,7 +54,7 @@ import Testing
 
   /// In each part of a save: nothing of it is kept, or all of it, and the error is the truth.
   @Test(
-    arguments: ["BEGIN ISOLATION LEVEL REPEATABLE READ, READ WRITE", "UPDATE \"", "saved_at = now(); COMMIT"],
+    arguments: ["BEGIN ISOLATION LEVEL REPEATABLE READ, READ WRITE", "UPDATE \"", "COMMIT"],
     [false, true]
   )
   func aSaveDuringARestartIsDoneOrNot(_ statement: String, crashing: Bool) throws {

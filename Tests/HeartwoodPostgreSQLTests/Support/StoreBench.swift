@@ -18,7 +18,7 @@ struct StoreBench {
     self.model = try model ?? Self.lists()
   }
 
-  private static func lists() throws -> ManagedObjectModel {
+  static func lists() throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [
       EntityDefinition(
         name: "List",
@@ -53,7 +53,7 @@ struct StoreBench {
     let registry = StoreRegistry()
     try registry.register(PostgreSQLFormat())
     let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
-    try coordinator.addPersistentStore(type: .postgreSQL, at: try url, options: options)
+    try coordinator.addPersistentStore(type: .postgreSQL, at: try url, options: StatementCheck.checking(options))
     return ManagedObjectContext(coordinator)
   }
 
@@ -102,19 +102,29 @@ struct StoreBench {
   }
 }
 
-/// The statements that a store has sent.
+/// The statements that a store has sent, and how often it has waited for the server.
 final class StatementLog: Sendable {
   private let statements = Mutex<[String]>([])
+  private let trips = Mutex(0)
 
   var options: StoreOptions {
     var options = StoreOptions()
     options[.postgresStatementObserver] = PostgreSQLStatementObserver { [self] text in
       statements.withLock { $0.append(text) }
+    } roundTrip: { [self] in
+      trips.withLock { $0 += 1 }
     }
     return options
   }
 
-  func clear() { statements.withLock { $0 = [] } }
+  func clear() {
+    statements.withLock { $0 = [] }
+    trips.withLock { $0 = 0 }
+  }
+
+  var all: [String] { statements.withLock { $0 } }
+
+  var roundTrips: Int { trips.withLock { $0 } }
 
   /// Those that begin with a word.
   func beginning(with word: String) -> [String] {

@@ -1,5 +1,6 @@
 import Foundation
 import HeartwoodStore
+import PostgreSQLServers
 import Testing
 
 @testable import HeartwoodPostgreSQL
@@ -17,7 +18,7 @@ final class TestServer: Sendable {
   static let shared = Result { try TestServer() }
 
   /// Whether the programs of a server are installed. If not, tests that need one are skipped.
-  static let isInstalled = binaries != nil
+  static let isInstalled = PostgreSQLPrograms.folder != nil
   static let reason: Comment =
     "PostgreSQL's server is not installed (Debian and Ubuntu: apt-get install postgresql; macOS: brew install postgresql)."
 
@@ -25,30 +26,8 @@ final class TestServer: Sendable {
   /// The commands of the shell, which runs as long as this is open.
   private let input: FileHandle
 
-  /// The folder of `initdb` and `postgres`.
-  private static let binaries: String? = {
-    let environment = ProcessInfo.processInfo.environment
-    let debian = "/usr/lib/postgresql"
-    // try?: a folder that is not there has no versions.
-    let versions = (try? FileManager.default.contentsOfDirectory(atPath: debian)) ?? []
-    let candidates =
-      [environment["HEARTWOOD_POSTGRES_BIN"]].compactMap(\.self)
-      + versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }.map { "\(debian)/\($0)/bin" }
-      + (environment["PATH"] ?? "").split(separator: ":").map(String.init)
-      + ["/opt/homebrew/bin", "/usr/local/bin"]
-    return candidates.first { folder in
-      ["initdb", "postgres"].allSatisfy {
-        FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)")
-      }
-    }
-  }()
-
-  /// What stands before the server's programs: root may not run them, and hands them to the user that the package has made.
-  private static let prefix: [String] =
-    geteuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
-
   init() throws {
-    let binaries = try #require(Self.binaries)
+    let binaries = try #require(PostgreSQLPrograms.folder)
     // A socket's path has 107 bytes at most.
     folder = "/tmp/hwpg-\(UUID().uuidString.prefix(8))"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -56,13 +35,13 @@ final class TestServer: Sendable {
       try FileManager.default.setAttributes([.ownerAccountName: "postgres"], ofItemAtPath: folder)
     }
     let initialization =
-      Self.prefix + [
+      PostgreSQLPrograms.prefix + [
         "\(binaries)/initdb", "-D", "\(folder)/data", "-U", "heartwood", "-A", "trust", "-E",
         "UTF8", "--no-locale",
         "--no-sync", "--no-instructions",
       ]
     let server =
-      Self.prefix + [
+      PostgreSQLPrograms.prefix + [
         "\(binaries)/postgres", "-D", "\(folder)/data", "-k", folder, "-c", "listen_addresses=",
         "-c", "fsync=off",
         "-c", "max_connections=200", "-c", "log_destination=stderr",

@@ -25,7 +25,7 @@ struct TranslationFixture {
       model: queries.model,
       entities: queries.model.entities,
       location: try bench.server.location(schema: bench.schema),
-      options: StoreOptions()
+      options: StatementCheck.checking(StoreOptions())
     )
     _ = try store.connect()
   }

@@ -9,6 +9,7 @@ import HeartwoodStore
 ///     StoreCampaign kill TYPE FOLDER COUNT SEED
 ///     StoreCampaign compete TYPE FOLDER PROCESSES SAVES
 ///     StoreCampaign fill TYPE FOLDER COUNT SEED
+///     StoreCampaign servers FAILOVERS-RESTARTS-KILLS FOLDER CLIENTS SEED
 @main struct StoreCampaign {
   /// Something that must not be.
   struct Flaw: Error, CustomStringConvertible {
@@ -19,7 +20,12 @@ import HeartwoodStore
 
   static func main() {
     do {
-      try run(Arguments(CommandLine.arguments))
+      let words = CommandLine.arguments
+      if words.dropFirst().first == ServerClient.command {
+        try ServerClient(Array(words.dropFirst())).saveForEver()
+      } else {
+        try run(Arguments(words))
+      }
     } catch {
       FileHandle.standardError.write(Data("\(error)\n".utf8))
       exit(1)
@@ -36,6 +42,14 @@ import HeartwoodStore
     case "compete-one": try CompetingProcess(place, number: arguments.first).save(count: arguments.second)
     case "fill":
       try FullDiskCampaign(place: place, random: Random(seed: UInt64(arguments.second))).run(count: arguments.first)
+    case "servers":
+      let counts = arguments.type.rawValue.split(separator: "-").compactMap { Int($0) }
+      guard counts.count == 3 else { throw Flaw("Usage: StoreCampaign servers FAILOVERS-RESTARTS-KILLS FOLDER …") }
+      try ServerCampaign(
+        folder: arguments.folder,
+        clientCount: arguments.first,
+        random: Random(seed: UInt64(arguments.second))
+      ).run(failovers: counts[0], restarts: counts[1], kills: counts[2])
     default: throw Flaw("There is no campaign called \(arguments.command).")
     }
   }
@@ -51,7 +65,7 @@ struct Arguments {
 
   init(_ words: [String]) throws {
     guard words.count == 6, let first = Int(words[4]), let second = Int(words[5]) else {
-      throw StoreCampaign.Flaw("Usage: StoreCampaign kill|compete|fill TYPE FOLDER NUMBER NUMBER")
+      throw StoreCampaign.Flaw("Usage: StoreCampaign kill|compete|fill|servers TYPE FOLDER NUMBER NUMBER")
     }
     command = words[1]
     type = StoreType(words[2])

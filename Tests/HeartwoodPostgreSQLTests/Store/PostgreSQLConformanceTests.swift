@@ -36,7 +36,8 @@ import Testing
     try testCase.run()
   }
 
-  @Test(arguments: otherConformance.cases)
+  /// A fifth of the cases: most of them send the same statements.
+  @Test(arguments: otherConformance.cases.enumerated().filter { $0.offset.isMultiple(of: 5) }.map(\.element))
   func conformsInAnotherDialect(_ testCase: ConformanceCase) throws {
     try testCase.run()
   }

@@ -71,6 +71,7 @@ import Testing
       Example(SpoilsUUIDs.self, by: "keeps references of kind uuid"),
       Example(RenamesRecords.self, by: "keeps references of all its kinds side by side"),
       Example(SpoilsUUIDs.self, by: "gives new records names of their own"),
+      Example(GivesNumbersAgain.self, by: "gives no reference of a deleted record again"),
       Example(KeepsThousandRecords.self, by: "keeps thousands of records"),
       Example(KeepsFirstEntityOnly.self, by: "keeps several entities"),
       Example(KeepsFirstEntityOnly.self, by: "keeps entities that inherit from one that has records"),

@@ -8,6 +8,7 @@ protocol StoreFlaw: Sendable {
   static var fileExtensions: [String] { get }
   static var features: StoreCapabilities.Features { get }
   static var attributeTypes: Set<AttributeType> { get }
+  static var referenceKinds: [StoreCapabilities.ReferenceKind] { get }
   static func recognizes(prefix: [UInt8]) -> Bool
   static func begin(path: String) throws
   static func validate(path: String) throws
@@ -24,6 +25,7 @@ extension StoreFlaw {
   static var fileExtensions: [String] { ["flawed"] }
   static var features: StoreCapabilities.Features { [.persistence, .relationships, .userMetadata, .history] }
   static var attributeTypes: Set<AttributeType> { Set(AttributeType.allCases) }
+  static var referenceKinds: [StoreCapabilities.ReferenceKind] { [.uuid, .integer, .string] }
   static func recognizes(prefix: [UInt8]) -> Bool { false }
   static func begin(path: String) throws {}
   static func validate(path: String) throws {}
@@ -86,7 +88,7 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore, StoreClass {
         kind: .atomic,
         features: Flaw.features,
         attributeTypes: Flaw.attributeTypes,
-        referenceKinds: [.uuid, .integer, .string]
+        referenceKinds: Flaw.referenceKinds
       )
     )
   }

@@ -190,6 +190,11 @@ enum RenamesRecords: StoreFlaw {
   }
 }
 
+/// It gives numbers to new records, and does not keep those of deleted ones.
+enum GivesNumbersAgain: StoreFlaw {
+  static var referenceKinds: [StoreCapabilities.ReferenceKind] { [.integer, .uuid, .string] }
+}
+
 /// It spells UUIDs as other text.
 enum SpoilsUUIDs: StoreFlaw {
   static func read(_ document: inout StoreDocument) {

@@ -95,7 +95,6 @@ extension StoreConformance {
         try $0.takesSavesWithoutComparing()
       },
       makeCase("keeps what objects have read when it forgets what it has read") { try $0.forgetsWhatWasRead() },
-      makeCase("gives no reference of a deleted record again") { try $0.givesReferencesOnce() },
       makeCase("reads hundreds of records by what they are called", needs: .place) { try $0.readsManyByReference() },
     ]
   }
@@ -193,25 +192,6 @@ extension StoreConformance {
       let found = try context.fetch(entityName: ModelMaker.entity)
       try expect(Set(found).isSuperset(of: objects), "expected each record to have one object, found another one")
       for object in objects.prefix(200) { context.refresh(object, mergeChanges: false) }
-    }
-  }
-
-  private func givesReferencesOnce() throws {
-    let bench = try smallBench()
-    var open = try bench.open()
-    var seen: Set<ReferenceID> = []
-    for _ in 1...3 {
-      let context = open.makeContext()
-      let object = try context.insert(entityName: ModelMaker.entity)
-      try context.save()
-      let reference = object.objectID.reference
-      try expect(
-        seen.insert(reference).inserted,
-        "expected a new record to get a reference that none had before, found \(reference.text) again"
-      )
-      context.delete(object)
-      try context.save()
-      open = try bench.reopened(open)
     }
   }
 

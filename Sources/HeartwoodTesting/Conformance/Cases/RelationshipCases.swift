@@ -153,6 +153,7 @@ extension StoreConformance {
         )
       },
       makeCase("gives new records names of their own") { try $0.namesNewRecords() },
+      makeCase("gives no reference of a deleted record again") { try $0.givesReferencesOnce() },
     ]
   }
 
@@ -178,6 +179,25 @@ extension StoreConformance {
       try expect("the number of names after \(round) saves", is: round * 4, found: seen.count)
       let kinds = Set(ids.map(\.reference.kind))
       try expect("the kinds of new records' names", is: [preferred], found: kinds)
+    }
+  }
+
+  private func givesReferencesOnce() throws {
+    let bench = try smallBench()
+    var open = try bench.open()
+    var seen: Set<ReferenceID> = []
+    for _ in 1...3 {
+      let context = open.makeContext()
+      let object = try context.insert(entityName: ModelMaker.entity)
+      try context.save()
+      let reference = object.objectID.reference
+      try expect(
+        seen.insert(reference).inserted,
+        "expected a new record to get a reference that none had before, found \(reference.text) again"
+      )
+      context.delete(object)
+      try context.save()
+      open = try bench.reopened(open)
     }
   }
 }

@@ -66,7 +66,7 @@ extension SQLiteStore {
   public var storesInversesOnce: Bool { true }
 
   /// Returns whether it is an SQLite database. Whether it is one of Core Data's is known only when it is read.
-  public static func recognizes(prefix: [UInt8]) -> Bool { prefix.starts(with: Array("SQLite format 3\0".utf8)) }
+  public static func recognizes(prefix: [UInt8]) -> Bool { prefix.starts(with: SQLiteLocation.magic) }
 
   /// Reads the metadata without the records.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {

@@ -14,7 +14,8 @@ struct SQLiteLocation {
     case unchanging = "ro&immutable=1"
   }
 
-  private static let magic = Array("SQLite format 3\0".utf8)
+  /// The bytes that every SQLite database begins with.
+  static let magic = Array("SQLite format 3\0".utf8)
   private static let headerLength = 100
   /// The offset of the byte in the header that says how a reader has to access the file; 2 means a write-ahead log.
   private static let readVersionOffset = 19

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeartwoodFoundation
+import HeartwoodSQLite
 import HeartwoodStore
 
 /// The encoding of a table's text.
@@ -10,8 +11,6 @@ enum TableEncoding: String, ExpressibleByArgument, CaseIterable {
   case latin1 = "iso-8859-1"
 
   static let utf8Mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-  /// The bytes that every SQLite database begins with.
-  private static let databaseMark = Array("SQLite format 3\0".utf8)
   private static let littleEndianMark: [UInt8] = [0xFF, 0xFE]
   private static let bigEndianMark: [UInt8] = [0xFE, 0xFF]
 
@@ -19,7 +18,7 @@ enum TableEncoding: String, ExpressibleByArgument, CaseIterable {
   ///
   /// - Parameter encoding: the encoding that the user gives; nil for that of the byte order mark, or else UTF-8.
   static func utf8Text(_ bytes: [UInt8], as encoding: TableEncoding?, path: String) throws -> [UInt8] {
-    if bytes.starts(with: databaseMark) { throw databaseError(path) }
+    if SQLiteStore.recognizes(prefix: bytes) { throw databaseError(path) }
     let text: [UInt8]
     switch encoding ?? marked(bytes) {
     case .utf8: text = try checked(bytes.starts(with: utf8Mark) ? Array(bytes.dropFirst(utf8Mark.count)) : bytes, path)

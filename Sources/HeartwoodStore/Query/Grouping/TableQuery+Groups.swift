@@ -8,7 +8,7 @@ extension TableQuery {
     let first = GroupWorker(grouping, QueryRecords(tables: tables, entityOrdinal: table.entity.ordinal), table)
     let shares = Self.shares(of: table.groups)
     if shares.count == 1 { return TableGroups([grouped(shares[0], first)], of: table) }
-    // Where nearly every record is a group of its own, merging costs as much as grouping.
+    // If nearly every record is a group of its own, merging costs as much as grouping.
     let begun = grouped(0..<1, first)
     if begun.hasManyGroups { return dividedGroups(first) }
     let partial = Parallel.map(shares.count) { number in

@@ -213,13 +213,7 @@ struct NumberCodes: Sendable {
 
   /// Numbers rows by the numbers of a column.
   mutating func encode(_ rows: inout GroupRows, _ view: ColumnView) {
-    switch view.kind {
-    case .int16: encode(&rows, view) { Self.number(view.unsafeInt16($0)) }
-    case .int32: encode(&rows, view) { Self.number(view.unsafeInt32($0)) }
-    case .float: encode(&rows, view) { Self.number(Double(view.unsafeFloat($0))) }
-    case .double: encode(&rows, view) { Self.number(view.unsafeDouble($0)) }
-    default: encode(&rows, view) { Self.number(view.unsafeInteger($0)) }
-    }
+    Self.withNumbers(of: view) { number in encode(&rows, view, number) }
   }
 
   @inline(__always)
@@ -237,18 +231,22 @@ struct NumberCodes: Sendable {
 
   /// Keeps the rows whose numbers in a column are in a part of all numbers.
   static func keep(_ part: KeyPart, of rows: inout GroupRows, _ view: ColumnView) {
-    switch view.kind {
-    case .int16: keep(part, of: &rows, view) { number(view.unsafeInt16($0)) }
-    case .int32: keep(part, of: &rows, view) { number(view.unsafeInt32($0)) }
-    case .float: keep(part, of: &rows, view) { number(Double(view.unsafeFloat($0))) }
-    case .double: keep(part, of: &rows, view) { number(view.unsafeDouble($0)) }
-    default: keep(part, of: &rows, view) { number(view.unsafeInteger($0)) }
+    withNumbers(of: view) { number in
+      rows.keep { row in part.contains(view.unsafeIsNull(row) ? nil : number(row)) }
     }
   }
 
+  /// Calls `body` with a closure that reads the number in a row of a column. There is a copy of `body` for each kind of
+  /// column, so that its loop does not look at the kind.
   @inline(__always)
-  private static func keep(_ part: KeyPart, of rows: inout GroupRows, _ view: ColumnView, _ number: (Int) -> UInt64) {
-    rows.keep { row in part.contains(view.unsafeIsNull(row) ? nil : number(row)) }
+  private static func withNumbers(of view: ColumnView, _ body: (_ number: (Int) -> UInt64) -> Void) {
+    switch view.kind {
+    case .int16: body { number(view.unsafeInt16($0)) }
+    case .int32: body { number(view.unsafeInt32($0)) }
+    case .float: body { number(Double(view.unsafeFloat($0))) }
+    case .double: body { number(view.unsafeDouble($0)) }
+    default: body { number(view.unsafeInteger($0)) }
+    }
   }
 
   @inline(__always)

@@ -139,38 +139,38 @@ extension BrowsedStore {
   }
 
   /// Returns all saved records of a table without unsaved changes: as `heartwood fetch` prints them, or as a store. The
-  /// text is made on all processors, piece by piece while it is sent; a store is written before.
+  /// text is made on all processors, piece by piece while it is sent, and records of a store that reads on demand are
+  /// read meanwhile; a store is written before.
   func export(_ question: ExportQuestion) throws -> BrowserResponse {
     let context = savedContext()
     let model = coordinator.managedObjectModel
     let entity = try model.knownEntity(named: question.records.entity)
     let request = try question.records.request(entity)
-    if let work {
-      let (count, limit) = (try context.count(for: request), work.limits.exportedRecordCount)
-      guard count <= limit else { throw BrowserError.tooMany(count, limit: limit) }
-    }
-    let tables = try context.recordTables(request)
     if let type = question.storeType {
+      try checkCount(try context.count(for: request))
       let export = StoreExport(coordinator: coordinator, type: StoreType(rawValue: type), work: work)
-      return try export.response(Self.references(of: tables))
+      return try export.response(Self.references(of: try context.recordTables(request)))
     }
+    let pages = try context.recordPages(request)
+    try checkCount(pages.count)
     switch question.format {
     case nil: throw BrowserError.malformed("An export needs a format, csv or jsonl, or a storeType.")
     case .jsonl:
-      let text = RecordText(tables) { RecordJSON(entity: $0, among: model.entities) }
-      return BrowserResponse(type: "application/jsonl; charset=utf-8", Data(), rest: .init(text))
+      let rest = try BrowserResponse.Rest(pages) { RecordJSON(entity: $0, among: model.entities) }
+      return BrowserResponse(type: "application/jsonl; charset=utf-8", Data(), rest: rest)
     case .csv:
-      guard let table = tables.first, tables.count == 1 else {
+      guard let entity = pages.entities.first, pages.entities.count == 1 else {
         throw BrowserError.malformed("The records are of several entities, for which CSV has no place: choose JSON.")
       }
-      let fields = RecordFields(entity: table.entity, among: model.entities)
+      let fields = RecordFields(entity: entity, among: model.entities)
       let header = Data(fields.header.unsafeBytes)
-      return BrowserResponse(
-        type: "text/csv; charset=utf-8",
-        header,
-        rest: .init(RecordText(tables) { _ in fields })
-      )
+      return BrowserResponse(type: "text/csv; charset=utf-8", header, rest: try .init(pages) { _ in fields })
     }
+  }
+
+  private func checkCount(_ count: Int) throws {
+    guard let limit = work?.limits.exportedRecordCount, count > limit else { return }
+    throw BrowserError.tooMany(count, limit: limit)
   }
 }
 
@@ -184,14 +184,29 @@ extension BrowsedStore {
 }
 
 extension BrowserResponse.Rest {
-  init(_ text: RecordText) {
-    self.init { number in
-      guard number < text.batchCount else { return nil }
-      let parts = text.batch(number)
-      var data = Data(capacity: parts.reduce(0) { $0 + $1.count })
-      for part in parts { data.append(contentsOf: part.unsafeBytes) }
-      return data
+  /// Makes the text of records, of which one page is in memory.
+  fileprivate init(_ pages: RecordPages, _ formatter: @escaping @Sendable (EntityDescription) -> any RecordFormatter)
+    throws
+  {
+    if pages.pageCount == 1 {
+      let text = RecordText(try pages.tables(ofPage: 0), formatter)
+      self.init { $0 < text.batchCount ? text.data(of: $0..<($0 + 1)) : nil }
+    } else {
+      self.init { number in
+        guard number < pages.pageCount else { return nil }
+        let text = RecordText(try pages.tables(ofPage: number), formatter)
+        return text.data(of: 0..<text.batchCount)
+      }
     }
+  }
+}
+
+extension RecordText {
+  fileprivate func data(of batches: Range<Int>) -> Data {
+    let parts = batches.flatMap(batch)
+    var data = Data(capacity: parts.reduce(0) { $0 + $1.count })
+    for part in parts { data.append(contentsOf: part.unsafeBytes) }
+    return data
   }
 }
 

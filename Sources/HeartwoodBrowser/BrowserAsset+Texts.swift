@@ -1451,14 +1451,32 @@ extension BrowserAsset {
     }
 
     function copySwift(name, state, columns) {
+      navigator.clipboard?.writeText(state.group ? groupsInSwift(name, state, columns) : `try context.fetch(${requestInSwift(name, state, columns)})`);
+    }
+
+    function requestInSwift(name, state, columns) {
       const condition = wholeCondition(state, columns);
       const parts = [`entityName: ${JSON.stringify(name)}`];
       if (condition) parts.push(`where: FetchPredicate(format: ####"${condition}"####)`);
-      if (state.sort.length) {
+      if (state.sort.length && !state.group) {
         const sorts = state.sort.map((key) => `FetchSortDescriptor(${JSON.stringify(key.key)}, ascending: ${!key.descending})`);
         parts.push(`sortedBy: [${sorts.join(", ")}]`);
       }
-      navigator.clipboard?.writeText(`try context.fetch(FetchRequest<ManagedObject>(${parts.join(", ")}))`);
+      return `FetchRequest<ManagedObject>(${parts.join(", ")})`;
+    }
+
+    /** The groups by each value of the column, as the command makes them. */
+    function groupsInSwift(name, state, columns) {
+      const [operation, operand] = state.amount.split(":");
+      const request = requestInSwift(name, state, columns);
+      return [
+        `var request = ${wholeCondition(state, columns) ? "try " : ""}${request}`,
+        `let key = try ExpressionDescription(format: ${JSON.stringify(state.group)})`,
+        ...(operation ? [`let amount = try ExpressionDescription(format: "${operation}(${operand})")`] : []),
+        "request.propertiesToGroupBy = [key]",
+        `request.propertiesToFetch = [key, .count()${operation ? ", amount" : ""}]`,
+        "let rows = try context.fetchRows(request)",
+      ].join("\n");
     }
 
     // MARK: Grid
@@ -1667,7 +1685,7 @@ extension BrowserAsset {
     "groups.js": #####"""
     // Groups of the records that meet the condition, with their number and a sum or another amount: as bars, and as a table whose rows lead to the records.
 
-    import { amountText, ask, element, link, cellText, number } from "./parts.js";
+    import { amountText, ask, element, keep, link, cellText, number } from "./parts.js";
     import { bars, intervalLabel, unitChoice } from "./chart.js";
     import { conditions, isNumeric, narrowed, within } from "./conditions.js";
 
@@ -1711,7 +1729,8 @@ extension BrowserAsset {
       const { groups, choices, note } = inIntervals(column, state)
         ? await intervals(index, question, state, column, go, signal) : await values(index, question, state, column, go, signal);
       node.replaceChildren(
-        element("div", { class: "bar" }, [element("h2", {}, `${title} by ${column.name}`), ...choices, link(address({ group: "", amount: "", unit: "" }), "Show the records")]),
+        element("div", { class: "bar" }, [element("h2", {}, `${title} by ${column.name}`), ...choices, link(address({ group: "", amount: "", unit: "" }), "Show the records"),
+          ...(groups.length ? [element("button", { type: "button", onclick: () => keep(csv(groups, column.name, amount && title), `${name} by ${column.name}.csv`) }, "Groups as CSV")] : [])]),
         ...(groups.length ? [
           bars(groups.map((group) => ({ label: group.label, value: amount ? group.amount : group.count })), `${title} by ${column.name}`, 800),
           table(groups, column.name, amount && title, (condition) => address({ condition, group: "", amount: "", unit: "" })),
@@ -1747,6 +1766,14 @@ extension BrowserAsset {
       const node = choice("How numbers are put together", [["", "each value"], ["interval", "in intervals"]], state.unit);
       node.addEventListener("change", () => go({ unit: node.value }));
       return node;
+    }
+
+    /** The groups that are shown, with their amounts unrounded. */
+    function csv(groups, name, title) {
+      const field = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+      const rows = groups.map((group) => [group.label, group.count, ...(title ? [cellText(group.amount)] : [])]);
+      const lines = [[name, "records", ...(title ? [title] : [])], ...rows].map((row) => row.map((value) => field(String(value))).join(","));
+      return new Blob([lines.join("\n"), "\n"], { type: "text/csv" });
     }
 
     function table(groups, name, title, address) {

@@ -162,6 +162,29 @@ def look(browser, base, index, store):
     browser.check(f"{name}-mistake", refused=True)
 
 
+GROUPS_IN_SWIFT = """\
+var request = try FetchRequest<ManagedObject>(entityName: "ToDo", where: FetchPredicate(format: ####"sortOrder < 10"####))
+let key = try ExpressionDescription(format: "done")
+let amount = try ExpressionDescription(format: "sum(sortOrder)")
+request.propertiesToGroupBy = [key]
+request.propertiesToFetch = [key, .count(), amount]
+let rows = try context.fetchRows(request)"""
+
+
+def take_groups(browser, name):
+    """The groups as Swift and as CSV. What would go to the clipboard and to a file is kept in the page instead."""
+    browser.driver.execute_script("""
+        window.taken = [];
+        const make = URL.createObjectURL;
+        navigator.clipboard.writeText = (text) => { taken.push(text); };
+        URL.createObjectURL = (blob) => { blob.text().then((text) => taken.push(text)); return "#"; };
+        for (const label of ["Copy as Swift", "Groups as CSV"]) [...document.querySelectorAll("button")].find((node) => node.textContent === label).click();
+        URL.createObjectURL = make;
+    """)
+    wanted = [GROUPS_IN_SWIFT, "done,records,sum of sortOrder\ntrue,5,25\nfalse,5,20\n"]
+    browser.wait(lambda driver: driver.execute_script("return taken") == wanted, f"{name}: the groups as Swift and CSV")
+
+
 def group(browser, base, index, name):
     """Groups with a sum, as bars and as a table, and from one of them to its records."""
     browser.driver.get(f"{base}#/{index}/entity/ToDo?where=sortOrder < 10")
@@ -172,6 +195,7 @@ def group(browser, base, index, name):
     browser.wait(lambda _: browser.texts("table.groups tbody tr") == ["true525", "false520"], f"{name}: the sums of the groups")
     assert len(browser.all(".groups .chart rect")) == 2
     browser.check(f"{name}-groups")
+    take_groups(browser, name)
     browser.click("table.groups a")
     browser.wait(lambda _: browser.texts("[role=status].dim")[0].startswith("5 found"), f"{name}: the records of a group")
     browser.driver.get(f"{base}#/{index}/entity/ToDo?where=sortOrder < 10&group=creationDate&amount=average:sortOrder&unit=year")

@@ -148,14 +148,32 @@ function groupOptions(state) {
 }
 
 function copySwift(name, state, columns) {
+  navigator.clipboard?.writeText(state.group ? groupsInSwift(name, state, columns) : `try context.fetch(${requestInSwift(name, state, columns)})`);
+}
+
+function requestInSwift(name, state, columns) {
   const condition = wholeCondition(state, columns);
   const parts = [`entityName: ${JSON.stringify(name)}`];
   if (condition) parts.push(`where: FetchPredicate(format: ####"${condition}"####)`);
-  if (state.sort.length) {
+  if (state.sort.length && !state.group) {
     const sorts = state.sort.map((key) => `FetchSortDescriptor(${JSON.stringify(key.key)}, ascending: ${!key.descending})`);
     parts.push(`sortedBy: [${sorts.join(", ")}]`);
   }
-  navigator.clipboard?.writeText(`try context.fetch(FetchRequest<ManagedObject>(${parts.join(", ")}))`);
+  return `FetchRequest<ManagedObject>(${parts.join(", ")})`;
+}
+
+/** The groups by each value of the column, as the command makes them. */
+function groupsInSwift(name, state, columns) {
+  const [operation, operand] = state.amount.split(":");
+  const request = requestInSwift(name, state, columns);
+  return [
+    `var request = ${wholeCondition(state, columns) ? "try " : ""}${request}`,
+    `let key = try ExpressionDescription(format: ${JSON.stringify(state.group)})`,
+    ...(operation ? [`let amount = try ExpressionDescription(format: "${operation}(${operand})")`] : []),
+    "request.propertiesToGroupBy = [key]",
+    `request.propertiesToFetch = [key, .count()${operation ? ", amount" : ""}]`,
+    "let rows = try context.fetchRows(request)",
+  ].join("\n");
 }
 
 // MARK: Grid

@@ -1,6 +1,6 @@
 // Groups of the records that meet the condition, with their number and a sum or another amount: as bars, and as a table whose rows lead to the records.
 
-import { amountText, ask, element, link, cellText, number } from "./parts.js";
+import { amountText, ask, element, keep, link, cellText, number } from "./parts.js";
 import { bars, intervalLabel, unitChoice } from "./chart.js";
 import { conditions, isNumeric, narrowed, within } from "./conditions.js";
 
@@ -44,7 +44,8 @@ export async function showGroups(node, { index, name, state, columns, address, g
   const { groups, choices, note } = inIntervals(column, state)
     ? await intervals(index, question, state, column, go, signal) : await values(index, question, state, column, go, signal);
   node.replaceChildren(
-    element("div", { class: "bar" }, [element("h2", {}, `${title} by ${column.name}`), ...choices, link(address({ group: "", amount: "", unit: "" }), "Show the records")]),
+    element("div", { class: "bar" }, [element("h2", {}, `${title} by ${column.name}`), ...choices, link(address({ group: "", amount: "", unit: "" }), "Show the records"),
+      ...(groups.length ? [element("button", { type: "button", onclick: () => keep(csv(groups, column.name, amount && title), `${name} by ${column.name}.csv`) }, "Groups as CSV")] : [])]),
     ...(groups.length ? [
       bars(groups.map((group) => ({ label: group.label, value: amount ? group.amount : group.count })), `${title} by ${column.name}`, 800),
       table(groups, column.name, amount && title, (condition) => address({ condition, group: "", amount: "", unit: "" })),
@@ -80,6 +81,14 @@ function numberChoice(state, go) {
   const node = choice("How numbers are put together", [["", "each value"], ["interval", "in intervals"]], state.unit);
   node.addEventListener("change", () => go({ unit: node.value }));
   return node;
+}
+
+/** The groups that are shown, with their amounts unrounded. */
+function csv(groups, name, title) {
+  const field = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  const rows = groups.map((group) => [group.label, group.count, ...(title ? [cellText(group.amount)] : [])]);
+  const lines = [[name, "records", ...(title ? [title] : [])], ...rows].map((row) => row.map((value) => field(String(value))).join(","));
+  return new Blob([lines.join("\n"), "\n"], { type: "text/csv" });
 }
 
 function table(groups, name, title, address) {

@@ -234,9 +234,9 @@ extension ManagedObjectContext {
     var rest = matches.map(\.objectID)[...]
     while let entity = rest.first?.entity {
       let end = rest.firstIndex { $0.entity !== entity } ?? rest.endIndex
-      let found = rest[..<end]
+      let references = rest[..<end].map(\.reference)
       // In a store that reads on demand, only these records are read.
-      tables.append(try Self.table(of: found, from: store.engine.table(of: entity, reading: found.map(\.reference))))
+      tables.append(try store.engine.table(of: entity, reading: references).records(references))
       rest = rest[end...]
     }
     guard tables.isEmpty else { return tables }
@@ -266,16 +266,6 @@ extension ManagedObjectContext {
     if ids.count == table.count, zip(ids, ids.dropFirst()).allSatisfy({ $0.rawValue < $1.rawValue }) { return table }
     var rows = RowGroupListBuilder(entity: table.entity)
     for row in ids { rows.next().append(row.row..<(row.row + 1), of: table.groups[row.group]) }
-    return NodeTable(entity: table.entity, groups: rows.finish())
-  }
-
-  /// Returns the records of `ids`, in that order.
-  private static func table(of ids: ArraySlice<ManagedObjectID>, from table: NodeTable) throws -> NodeTable {
-    var rows = RowGroupListBuilder(entity: table.entity)
-    for id in ids {
-      guard let row = try table.row(of: id.reference) else { continue }
-      rows.next().append(row.row..<(row.row + 1), of: table.groups[row.group])
-    }
     return NodeTable(entity: table.entity, groups: rows.finish())
   }
 }

@@ -89,6 +89,13 @@ package protocol StoreEngine: RecordReading, Sendable {
   /// Keeps records in their rows as long as the result is held; nil if they always stay.
   func keepRows() -> RowKeeper?
 
+  /// Whether the store itself finds the records of a fetch in their order, so that ``references(_:)`` has them.
+  func findsReferences(_ fetch: RecordFetch) throws -> Bool
+
+  /// Returns the references of the records that a fetch finds, in its order, without reading the records; nil if the
+  /// store does not find them itself.
+  func references(_ fetch: RecordFetch) throws -> [ReferenceID]?
+
   /// Returns the store as it is now, with rows of its own, to be closed by the caller; nil if all records are in
   /// memory, or if the store cannot keep a snapshot.
   func snapshot() throws -> PersistentStore?
@@ -112,6 +119,12 @@ extension StoreEngine {
 
   /// False: all records are in memory.
   package var keepsTooMuch: Bool { false }
+
+  /// Returns false: the records are in memory.
+  package func findsReferences(_ fetch: RecordFetch) throws -> Bool { false }
+
+  /// Returns nil: the records are in memory.
+  package func references(_ fetch: RecordFetch) throws -> [ReferenceID]? { nil }
 
   /// Does nothing: all records are in memory.
   package func forgetRecords(evenHeld: Bool) {}

@@ -102,7 +102,7 @@ struct FetchCommand: ParsableCommand {
     if fetch.isOfRows {
       try FetchRowsReport(try fetch.rows(), format: format).write()
     } else {
-      try write(try fetch.records(), RecordOutput(entities: model.model.entities))
+      try write(fetch, RecordOutput(entities: model.model.entities))
     }
   }
 
@@ -145,20 +145,13 @@ struct FetchCommand: ParsableCommand {
     return columns
   }
 
-  private func write(_ tables: [NodeTable], _ output: RecordOutput) throws {
+  private func write(_ fetch: StoreFetch, _ output: RecordOutput) throws {
     switch format {
-    case .json: try output.writeJSON(tables)
-    case .csv: try output.writeFields(try only(tables))
-    case .table: try output.writeTables(tables)
+    case .json: try output.writeJSON(try fetch.pages())
+    case .csv: try output.writeFields(try fetch.pages())
+    // The width of a column depends on all records.
+    case .table: try output.writeTables(try fetch.records())
     }
-  }
-
-  /// Returns the only table, for a format that holds records of one entity.
-  private func only(_ tables: [NodeTable]) throws -> NodeTable {
-    if let table = tables.first, tables.count == 1 { return table }
-    throw ToolError(
-      "The records are of several entities, which the format csv cannot represent. Choose columns with --select, or another format."
-    )
   }
 }
 

@@ -84,6 +84,27 @@ struct RecordOutput {
     }
   }
 
+  /// Writes one JSON object per line and record, page by page.
+  func writeJSON(_ pages: RecordPages) throws {
+    for number in 0..<pages.pageCount { try writeJSON(try pages.tables(ofPage: number)) }
+  }
+
+  /// Writes comma-separated values with a header, page by page.
+  ///
+  /// - Throws: `ToolError` if the records are of several entities.
+  func writeFields(_ pages: RecordPages) throws {
+    guard let entity = pages.entities.first, pages.entities.count == 1 else {
+      throw ToolError(
+        "The records are of several entities, which the format csv cannot represent. Choose columns with --select, or another format."
+      )
+    }
+    let fields = RecordFields(entity: entity, among: entities)
+    try StandardOutput.writeSafely(fields.header)
+    for number in 0..<pages.pageCount {
+      for table in try pages.tables(ofPage: number) { try fields.write(table, to: StandardOutput.writeSafely) }
+    }
+  }
+
   /// Writes comma-separated values with a header.
   func writeFields(_ table: NodeTable) throws {
     let fields = RecordFields(entity: table.entity, among: entities)

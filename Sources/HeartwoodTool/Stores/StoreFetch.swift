@@ -23,6 +23,9 @@ struct StoreFetch {
 
   /// Returns the records in order, in tables. There is a new table each time the entity changes.
   func records() throws -> [NodeTable] { try context.recordTables(request) }
+
+  /// Returns the records in order, in pages of which each is read when it is asked for, if the store can.
+  func pages() throws -> RecordPages { try context.recordPages(request) }
 }
 
 // MARK: Explanations

@@ -79,6 +79,14 @@ extension IncrementalStoreEngine {
     }
   }
 
+  package func findsReferences(_ fetch: RecordFetch) throws -> Bool {
+    try usingForReading { try store.canAnswer(fetch) }
+  }
+
+  package func references(_ fetch: RecordFetch) throws -> [ReferenceID]? {
+    try usingForReading { try store.fetch(fetch) }
+  }
+
   package func count(_ fetch: RecordFetch) throws -> Int? {
     if wholeTable(of: fetch.entity) != nil { return nil }
     return try usingForReading { try store.count(fetch) }
@@ -174,7 +182,7 @@ extension IncrementalStoreEngine {
     let knowsNone = table.groups.isEmpty
     let missing = try references.filter { try (knowsNone || table.row(of: $0) == nil) && seen.insert($0) }
     if missing.isEmpty { return table }
-    if missing.count > Self.fewRecords, try missing.count > store.estimatedCount(of: entity) / 2 {
+    if missing.count > Self.fewRecords, try missing.count > estimatedCount(of: entity) / 2 {
       try readAll([entity])
       return state.withLock { $0.contents.tables[entity.ordinal] }
     }
@@ -185,6 +193,16 @@ extension IncrementalStoreEngine {
     let result = table
     state.withLock { $0.contents.tables[entity.ordinal] = result }
     return result
+  }
+
+  /// Returns about how many records the entity has. They are counted once until others save: that may take the store as
+  /// long as reading an index.
+  private func estimatedCount(of entity: EntityDescription) throws -> Int {
+    let (mark, known) = state.withLock { ($0.mark, $0.estimates[entity.ordinal]) }
+    if let known, known.mark == mark { return known.count }
+    let count = try store.estimatedCount(of: entity)
+    state.withLock { $0.estimates[entity.ordinal] = (mark, count) }
+    return count
   }
 
   private func tooMany(_ count: Int, _ entity: EntityDescription) -> PersistenceError {

@@ -23,6 +23,7 @@ let package = Package(
     .library(name: "HeartwoodPostgreSQL", targets: ["HeartwoodPostgreSQL"]),
     .library(name: "HeartwoodImporting", targets: ["HeartwoodImporting"]),
     .library(name: "HeartwoodDocuments", targets: ["HeartwoodDocuments"]),
+    .library(name: "HeartwoodMetrics", targets: ["HeartwoodMetrics"]),
     .library(name: "HeartwoodBrowser", targets: ["HeartwoodBrowser"]),
     .library(name: "HeartwoodTesting", targets: ["HeartwoodTesting"]),
     .executable(name: "heartwood", targets: ["HeartwoodTool"]),
@@ -33,10 +34,14 @@ let package = Package(
   // product Heartwood fetches only swift-log. All traits except the last are enabled by default, so that this package
   // builds and tests everything.
   traits: [
-    .default(enabledTraits: ["SQLite", "Encryption", "Macros", "Tool"]),
+    .default(enabledTraits: ["SQLite", "Encryption", "Macros", "Metrics", "Tool"]),
     .trait(name: "SQLite", description: "The product HeartwoodSQLite, with GRDB."),
     .trait(name: "Encryption", description: "The product HeartwoodWrappers, with swift-crypto."),
     .trait(name: "Macros", description: "The product HeartwoodMacros, with swift-syntax."),
+    .trait(
+      name: "Metrics",
+      description: "The product HeartwoodMetrics, with swift-metrics and swift-distributed-tracing."
+    ),
     .trait(name: "Tool", description: "The product heartwood, with swift-argument-parser."),
     .trait(
       name: "GeneratedClasses",
@@ -47,7 +52,9 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     // It uses the SQLite of the system: libsqlite3-dev on Debian and Ubuntu, part of macOS.
     .package(url: "https://github.com/groue/GRDB.swift", "7.10.0"..<"8.0.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
@@ -100,6 +107,16 @@ let package = Package(
     .target(
       name: "HeartwoodImporting",
       dependencies: ["HeartwoodFoundation", "HeartwoodGraph", "HeartwoodStore", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "HeartwoodMetrics",
+      dependencies: [
+        "HeartwoodGraph", "HeartwoodStore",
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Metrics"])),
+      ],
+      packageAccess: false,
       swiftSettings: settings
     ),
     .target(
@@ -247,6 +264,17 @@ let package = Package(
         "Heartwood", "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodModelFiles", "HeartwoodGraph", "HeartwoodStore",
         "HeartwoodModel", "HeartwoodTesting", "CZlib", "SQLiteWorker", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "HeartwoodMetricsTests",
+      dependencies: [
+        "Heartwood", "HeartwoodMetrics", "HeartwoodSQLite",
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+        .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Metrics"])),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: .when(traits: ["Metrics"])),
       ],
       swiftSettings: settings
     ),

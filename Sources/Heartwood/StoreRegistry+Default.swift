@@ -32,17 +32,20 @@ extension PersistentStoreCoordinator {
   ///   - objectClasses: the classes for the objects of entities. Objects of an entity without a class are plain
   ///     ``ManagedObject``s.
   ///   - logger: the logger that receives the coordinator's messages; see ``logger``.
+  ///   - operationObserver: see ``operationObserver``.
   /// - Throws: ``PersistenceError/Code/entityUnknown`` if a class names an entity that the model does not have.
   public convenience init(
     managedObjectModel: ManagedObjectModel,
     objectClasses: [ManagedObject.Type] = [],
-    logger: Logger? = nil
+    logger: Logger? = nil,
+    operationObserver: (any OperationObserver)? = nil
   ) throws(PersistenceError) {
     try self.init(
       managedObjectModel: managedObjectModel,
       registry: .default,
       objectClasses: objectClasses,
-      logger: logger
+      logger: logger,
+      operationObserver: operationObserver
     )
   }
 }

@@ -215,6 +215,7 @@ extension PersistentContainer {
   ///     ``defaultDirectoryURL(applicationName:)``.
   ///   - registry: the registry of the store types that can be opened.
   ///   - logger: the logger that receives the messages; see ``PersistentStoreCoordinator/logger``.
+  ///   - operationObserver: see ``PersistentStoreCoordinator/operationObserver``.
   /// - Throws: what the initializers and ``loadPersistentStores(progress:)`` throw.
   public static func open(
     _ name: String,
@@ -224,7 +225,8 @@ extension PersistentContainer {
     objectClasses: [ManagedObject.Type] = [],
     directory: URL? = nil,
     registry: StoreRegistry = .default,
-    logger: Logger? = nil
+    logger: Logger? = nil,
+    operationObserver: (any OperationObserver)? = nil
   ) async throws(PersistenceError) -> PersistentContainer {
     let stores = stores.isEmpty ? [PersistentStoreDescription()] : stores
     // Finding and reading the model uses files too, so it does not belong on a cooperative thread.
@@ -238,7 +240,8 @@ extension PersistentContainer {
           objectClasses: objectClasses,
           directory: directory,
           registry: registry,
-          logger: logger
+          logger: logger,
+          operationObserver: operationObserver
         )
       } else {
         container = try PersistentContainer(
@@ -248,7 +251,8 @@ extension PersistentContainer {
           objectClasses: objectClasses,
           directory: directory,
           registry: registry,
-          logger: logger
+          logger: logger,
+          operationObserver: operationObserver
         )
       }
       try container.loadPersistentStoresAndWait()

@@ -46,6 +46,7 @@ public final class PersistentContainer: Sendable {
   ///   - registry: the registry of the store types that can be opened.
   ///   - fileSystem: the file system of the stores. Folders are made only in ``POSIXFileSystem``.
   ///   - logger: the logger that receives the messages; see ``PersistentStoreCoordinator/logger``.
+  ///   - operationObserver: see ``PersistentStoreCoordinator/operationObserver``.
   /// - Throws: ``PersistenceError/Code/entityUnknown`` and ``PersistenceError/Code/objectClassMismatch``.
   public convenience init(
     name: String,
@@ -55,14 +56,16 @@ public final class PersistentContainer: Sendable {
     directory: URL? = nil,
     registry: StoreRegistry = .default,
     fileSystem: any FileSystem = POSIXFileSystem(),
-    logger: Logger? = nil
+    logger: Logger? = nil,
+    operationObserver: (any OperationObserver)? = nil
   ) throws(PersistenceError) {
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: managedObjectModel,
       registry: registry,
       objectClasses: objectClasses,
       fileSystem: fileSystem,
-      logger: logger
+      logger: logger,
+      operationObserver: operationObserver
     )
     self.init(name, coordinator, stores, directory, modelURL: nil)
   }
@@ -81,6 +84,7 @@ public final class PersistentContainer: Sendable {
   ///   - registry: the registry of the store types that can be opened.
   ///   - fileSystem: the file system of the stores. The model is always read from the system's.
   ///   - logger: the logger that receives the messages; see ``PersistentStoreCoordinator/logger``.
+  ///   - operationObserver: see ``PersistentStoreCoordinator/operationObserver``.
   /// - Throws: ``PersistenceError/Code/modelMissing``, which lists the searched places;
   ///   ``PersistenceError/Code/entityUnknown`` and ``PersistenceError/Code/objectClassMismatch``.
   public convenience init(
@@ -91,7 +95,8 @@ public final class PersistentContainer: Sendable {
     directory: URL? = nil,
     registry: StoreRegistry = .default,
     fileSystem: any FileSystem = POSIXFileSystem(),
-    logger: Logger? = nil
+    logger: Logger? = nil,
+    operationObserver: (any OperationObserver)? = nil
   ) throws(PersistenceError) {
     let url = try ModelSearch(name: name, folders: bundles).url()
     let coordinator = try PersistentStoreCoordinator(
@@ -99,7 +104,8 @@ public final class PersistentContainer: Sendable {
       registry: registry,
       objectClasses: objectClasses,
       fileSystem: fileSystem,
-      logger: logger
+      logger: logger,
+      operationObserver: operationObserver
     )
     self.init(name, coordinator, stores, directory, modelURL: url)
   }

@@ -2,11 +2,11 @@ import HeartwoodModel
 import HeartwoodStore
 import Logging
 
-/// An operation that is logged when it is done, with its duration.
+/// An operation that is under way, and is logged and told to the observer when it is done.
 ///
-/// Without a logger no value of this type is created: nothing is measured, and no text is made. Entries contain names,
-/// counts and paths, never values of records.
-struct OperationLog {
+/// Without a logger and an observer no value of this type is created: nothing is measured, and no text is made. Log
+/// entries contain names, counts and paths, never values of records.
+final class OperationLog: Sendable {
   /// The operation, as it is logged.
   enum Operation: String {
     case opened, closed, converted, migrated, saved, fetched, counted
@@ -19,22 +19,67 @@ struct OperationLog {
       case .saved, .savedBatch, .fetched, .counted: .debug
       }
     }
+
+    /// Its name for observers; nil for a migration, which is a part of opening a store, or one of its own.
+    fileprivate var kind: StoreOperation.Kind? {
+      switch self {
+      case .opened: .open
+      case .closed: .close
+      case .converted: .convert
+      case .migrated: nil
+      case .saved: .save
+      case .savedBatch: .batch
+      case .fetched: .fetch
+      case .counted: .count
+      }
+    }
   }
 
-  private let logger: Logger
+  private let logger: Logger?
   private let operation: Operation
   private let start = ContinuousClock.now
+  private let waits = WaitMeter()
+  /// Tells the observer; nil if there is none.
+  private let end: (@Sendable (StoreOperation.Result) -> Void)?
 
-  init?(_ operation: Operation, _ logger: Logger?) {
-    guard let logger, operation.level >= logger.logLevel else { return nil }
-    self.logger = logger
+  init?(
+    _ operation: Operation,
+    _ logger: Logger?,
+    _ observer: (any OperationObserver)? = nil,
+    entity: String? = nil,
+    storeType: StoreType? = nil
+  ) {
+    self.logger = logger.flatMap { operation.level >= $0.logLevel ? $0 : nil }
+    if self.logger == nil, observer == nil { return nil }
     self.operation = operation
+    end = operation.kind.flatMap { kind in
+      observer?.operationWillBegin(StoreOperation(kind: kind, entityName: entity, storeType: storeType))
+    }
   }
 
-  private func tell(_ details: Logger.Metadata) {
-    var metadata = details
+  /// Calls `body`, whose waiting for others is measured if there is an observer.
+  func measuringWaits<Result>(_ body: () throws -> Result) rethrows -> Result {
+    if end == nil { return try body() }
+    return try WaitMeter.$current.withValue(waits, operation: body)
+  }
+
+  /// Tells the observer that the operation has failed.
+  func fail(_ error: any Error) { tellObserver(count: nil, error) }
+
+  /// Tells the observer that nothing was done after all. Nothing is logged.
+  func abandon() { tellObserver(count: 0, nil) }
+
+  private func tell(count: Int?, _ details: @autoclosure () -> Logger.Metadata) {
+    tellObserver(count: count, nil)
+    guard let logger else { return }
+    var metadata = details()
     metadata["milliseconds"] = "\(Self.milliseconds(since: start))"
     logger.log(level: operation.level, "\(operation.rawValue)", metadata: metadata)
+  }
+
+  private func tellObserver(count: Int?, _ error: (any Error)?) {
+    guard let end else { return }
+    end(.init(duration: ContinuousClock.now - start, waited: waits.total, recordCount: count, error: error))
   }
 
   /// Returns milliseconds, to the microsecond.
@@ -45,10 +90,47 @@ struct OperationLog {
 }
 
 extension PersistentStoreCoordinator {
-  /// Begins to measure an operation, if there is a logger.
-  func log(_ operation: OperationLog.Operation) -> OperationLog? {
-    // Most coordinators have no logger, which costs only this check.
-    logger == nil ? nil : OperationLog(operation, logger)
+  /// Calls `body`, which does an operation and says how it has ended. If it throws, the operation has failed.
+  func logging<Result>(
+    _ operation: OperationLog.Operation,
+    entity: String? = nil,
+    storeType: StoreType? = nil,
+    _ body: (OperationLog?) throws -> Result
+  ) rethrows -> Result {
+    // Most coordinators have neither, which costs only this check.
+    guard let log = log(operation, entity: entity, storeType: storeType) else { return try body(nil) }
+    do {
+      return try log.measuringWaits { try body(log) }
+    } catch {
+      log.fail(error)
+      throw error
+    }
+  }
+
+  /// Begins an operation, if there is a logger or an observer.
+  func log(
+    _ operation: OperationLog.Operation,
+    entity: String? = nil,
+    storeType: StoreType? = nil
+  ) -> OperationLog? {
+    if logger == nil, operationObserver == nil { return nil }
+    return OperationLog(operation, logger, operationObserver, entity: entity, storeType: storeType)
+  }
+}
+
+extension PersistentStoreCoordinator {
+  /// Writes the changes of one store, or passes them to a parent, while no save runs exclusively.
+  func write(
+    _ changes: ChangeSet,
+    of counts: PendingSave.Counts,
+    to source: any RecordSource,
+    origin: SaveOrigin
+  ) throws -> StoreCommit {
+    try logging(.saved, storeType: source.store.type) { log in
+      let commit = try saveTurns.together { try source.save(changes, origin: origin) }
+      log?.tell(counts, source)
+      return commit
+    }
   }
 }
 
@@ -69,35 +151,30 @@ extension PersistentStoreCoordinator {
 
 extension OperationLog {
   /// Logs the store that was opened, closed or written.
-  func tell(_ store: PersistentStore) { tell(Self.details(store)) }
+  func tell(_ store: PersistentStore) { tell(count: nil, Self.details(store)) }
 
   /// Logs what a store was converted from.
   func tell(_ store: PersistentStore, formerPath: String?) {
-    var details = Self.details(store)
-    details["former"] = "\(formerPath ?? "-")"
-    tell(details)
+    tell(count: nil, Self.details(store, ["former": "\(formerPath ?? "-")"]))
   }
 
   /// Logs how many records a batch has changed.
   func tell(_ store: PersistentStore, count: Int) {
-    var details = Self.details(store)
-    details["count"] = "\(count)"
-    tell(details)
+    tell(count: count, Self.details(store, ["count": "\(count)"]))
   }
 
   /// Logs how many records were found.
   func tell(entity: String, count: Int) {
-    tell(["entity": "\(entity)", "count": "\(count)"])
+    tell(count: count, ["entity": "\(entity)", "count": "\(count)"])
   }
 
   /// Logs what was saved to a store, or to a parent.
-  func tell(_ save: PendingSave) {
-    var details = Self.details(save.store)
-    details["inserted"] = "\(save.insertedCount)"
-    details["updated"] = "\(save.updated.count)"
-    details["deleted"] = "\(save.deleted.count)"
-    if save.source is StagedStore { details["destination"] = "parent" }
-    tell(details)
+  func tell(_ counts: PendingSave.Counts, _ source: any RecordSource) {
+    var details: Logger.Metadata = [
+      "inserted": "\(counts.inserted)", "updated": "\(counts.updated)", "deleted": "\(counts.deleted)",
+    ]
+    if source is StagedStore { details["destination"] = "parent" }
+    tell(count: counts.inserted + counts.updated + counts.deleted, Self.details(source.store, details))
   }
 
   /// Logs the result of a migration.
@@ -108,11 +185,11 @@ extension OperationLog {
     ]
     if let reason = report.reasonNotInStore { details["because"] = "\(reason)" }
     if !report.losses.isEmpty { details["lost"] = "\(report.losses.map { "\($0)" }.joined(separator: "; "))" }
-    tell(details)
+    tell(count: nil, details)
   }
 
-  private static func details(_ store: PersistentStore) -> Logger.Metadata {
-    ["type": "\(store.type)", "path": "\(store.placeName ?? "-")"]
+  private static func details(_ store: PersistentStore, _ more: Logger.Metadata = [:]) -> Logger.Metadata {
+    more.merging(["type": "\(store.type)", "path": "\(store.placeName ?? "-")"]) { more, _ in more }
   }
 }
 

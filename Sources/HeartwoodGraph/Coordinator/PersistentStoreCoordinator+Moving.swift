@@ -29,8 +29,20 @@ extension PersistentStoreCoordinator {
     options: StoreOptions = StoreOptions(),
     replacing: Bool = false
   ) throws -> PersistentStore {
+    try logging(.converted, storeType: store.type) { log in
+      try converted(store, type, url, options, replacing, log)
+    }
+  }
+
+  private func converted(
+    _ store: PersistentStore,
+    _ type: StoreType?,
+    _ url: URL?,
+    _ options: StoreOptions,
+    _ replacing: Bool,
+    _ log: OperationLog?
+  ) throws -> PersistentStore {
     guard isOpen(store) else { throw Self.notOpen(store) }
-    let log = log(.converted)
     let request = try request(type: type, configuration: store.configurationName, at: url, options: options)
     try checkNotOpen(request.place)
     var replacing = replacing

@@ -23,6 +23,8 @@ public final class PersistentStoreCoordinator: Sendable {
   /// (`notice`), saves and fetches (`debug`), with names, counts, paths and durations, but never a value. The default,
   /// nil, costs nothing.
   public let logger: Logger?
+  /// Is told of what contexts and the coordinator do with the stores; nil, the default, costs nothing.
+  public let operationObserver: (any OperationObserver)?
   private let stores = Mutex<[PersistentStore]>([])
   /// The ordinals of the entities of stores that were removed.
   private let formerlyKept = Mutex<Set<Int>>([])
@@ -46,6 +48,7 @@ public final class PersistentStoreCoordinator: Sendable {
   ///     ``ManagedObject``.
   ///   - fileSystem: the file system of the stores' files.
   ///   - logger: see ``logger``.
+  ///   - operationObserver: see ``operationObserver``.
   /// - Throws: ``PersistenceError/Code/entityUnknown`` if a class names an entity that the model lacks,
   ///   ``PersistenceError/Code/objectClassMismatch`` if two classes are for one entity, or the class of an entity is
   ///   not a subclass of that of its superentity.
@@ -54,12 +57,14 @@ public final class PersistentStoreCoordinator: Sendable {
     registry: StoreRegistry,
     objectClasses: [ManagedObject.Type] = [],
     fileSystem: any FileSystem = POSIXFileSystem(),
-    logger: Logger? = nil
+    logger: Logger? = nil,
+    operationObserver: (any OperationObserver)? = nil
   ) throws(PersistenceError) {
     self.managedObjectModel = managedObjectModel
     self.registry = registry
     self.fileSystem = fileSystem
     self.logger = logger
+    self.operationObserver = operationObserver
     self.objectClasses = try ObjectClassMap(objectClasses, model: managedObjectModel)
   }
 
@@ -69,6 +74,7 @@ public final class PersistentStoreCoordinator: Sendable {
     self.registry = registry
     self.fileSystem = POSIXFileSystem()
     self.logger = nil
+    self.operationObserver = nil
     self.objectClasses = ObjectClassMap(baseClass: baseClass, model: managedObjectModel)
   }
 
@@ -106,14 +112,15 @@ extension PersistentStoreCoordinator {
     at url: URL?,
     options: StoreOptions = StoreOptions()
   ) throws -> PersistentStore {
-    let log = log(.opened)
-    try checkNotClosed()
-    let request = try request(type: type, configuration: configuration, at: url, options: options)
-    try checkNotOpen(request.place)
-    let store = try openMigrated(request)
-    try add(store)
-    log?.tell(store)
-    return store
+    try logging(.opened) { log in
+      try checkNotClosed()
+      let request = try request(type: type, configuration: configuration, at: url, options: options)
+      try checkNotOpen(request.place)
+      let store = try openMigrated(request)
+      try add(store)
+      log?.tell(store)
+      return store
+    }
   }
 
   /// Adds a store, or closes it if it, or another with its file or identifier, was added meanwhile.
@@ -156,13 +163,13 @@ extension PersistentStoreCoordinator {
   ///
   /// - Throws: ``PersistenceError/Code/storeNotOpen``.
   public func remove(_ store: PersistentStore) throws(PersistenceError) {
-    let log = log(.closed)
     let wasOpen = stores.withLock { stores in
       let index = stores.firstIndex { $0 === store }
       if let index { stores.remove(at: index) }
       return index != nil
     }
     guard wasOpen else { throw Self.notOpen(store) }
+    let log = log(.closed, storeType: store.type)
     formerlyKept.withLock { $0.formUnion(store.entities.map(\.ordinal)) }
     storeChanges.advance()
     _ = store.engine.close(unlessSavedSince: nil)

@@ -1,4 +1,5 @@
 import Dispatch
+import HeartwoodStore
 import Synchronization
 
 #if canImport(Glibc)
@@ -85,7 +86,7 @@ final class SaveTurns: Sendable {
     case .before: return false
     case .now: return true
     case .later(let gate):
-      gate.wait()
+      gate.waitForOthers()
       return true
     }
   }

@@ -213,10 +213,11 @@ extension ManagedObjectContext {
   /// - Throws: `FetchPredicateError` if an expression does not fit the entity, or a column differs within a group, with
   ///   the place; otherwise the errors of ``fetch(_:)-(FetchRequest<Object>)``.
   public func fetchRows<Object>(_ request: FetchRequest<Object>) throws -> FetchRows {
-    let log = persistentStoreCoordinator.log(.fetched)
-    let rows = try SelectionPass(request, in: self).rows()
-    log?.tell(entity: request.entityName, count: rows.count)
-    return rows
+    try persistentStoreCoordinator.logging(.fetched, entity: request.entityName) { log in
+      let rows = try SelectionPass(request, in: self).rows()
+      log?.tell(entity: request.entityName, count: rows.count)
+      return rows
+    }
   }
 
   /// Returns rows of values for objects of the entity of `objectClass`; see ``fetchRows(_:)``.

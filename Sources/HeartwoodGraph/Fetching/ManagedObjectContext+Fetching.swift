@@ -29,7 +29,14 @@ extension ManagedObjectContext {
 
   /// Returns the number of objects that ``fetch(entityName:)`` would return. It creates no objects and reads no values.
   public func count(entityName: String) throws -> Int {
-    let log = persistentStoreCoordinator.log(.counted)
+    try persistentStoreCoordinator.logging(.counted, entity: entityName) { log in
+      let count = try countAll(entityName)
+      log?.tell(entity: entityName, count: count)
+      return count
+    }
+  }
+
+  private func countAll(_ entityName: String) throws -> Int {
     let entity = try entity(named: entityName)
     try prepare()
     var count = pending.inserted.objects.count { $0.entity.isKind(of: entity) }
@@ -43,7 +50,6 @@ extension ManagedObjectContext {
       try object.binding.synchronize()
       if object.binding.liveGroup(of: object.rowID) != nil { count -= 1 }
     }
-    log?.tell(entity: entityName, count: count)
     return count
   }
 
@@ -52,10 +58,11 @@ extension ManagedObjectContext {
     of entity: EntityDescription,
     as objectClass: Object.Type
   ) throws -> [Object] {
-    let log = persistentStoreCoordinator.log(.fetched)
-    let objects = try gatherObjects(of: entity, as: objectClass)
-    log?.tell(entity: entity.name, count: objects.count)
-    return objects
+    try persistentStoreCoordinator.logging(.fetched, entity: entity.name) { log in
+      let objects = try gatherObjects(of: entity, as: objectClass)
+      log?.tell(entity: entity.name, count: objects.count)
+      return objects
+    }
   }
 
   private func gatherObjects<Object: ManagedObject>(

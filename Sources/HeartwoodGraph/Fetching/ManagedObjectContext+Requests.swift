@@ -19,10 +19,11 @@ extension ManagedObjectContext {
   ///   coordinator; ``PersistenceError/Code/coordinatorClosed``; and the errors of reading, such as
   ///   ``PersistenceError/Code/storeBusy``, or ``PersistenceError/Code/fileCorrupt`` if a file turns out to be damaged.
   public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
-    let log = persistentStoreCoordinator.log(.fetched)
-    let objects = try objects(try FetchPass(request, in: self).matches(), request)
-    log?.tell(entity: request.entityName, count: objects.count)
-    return objects
+    try persistentStoreCoordinator.logging(.fetched, entity: request.entityName) { log in
+      let objects = try objects(try FetchPass(request, in: self).matches(), request)
+      log?.tell(entity: request.entityName, count: objects.count)
+      return objects
+    }
   }
 
   /// Returns the found objects in the state that the request asks for.
@@ -58,10 +59,11 @@ extension ManagedObjectContext {
   ///
   /// - Throws: the same errors as that fetch.
   public func fetchObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
-    let log = persistentStoreCoordinator.log(.fetched)
-    let ids = try FetchPass(request, in: self).matches().map(\.objectID)
-    log?.tell(entity: request.entityName, count: ids.count)
-    return ids
+    try persistentStoreCoordinator.logging(.fetched, entity: request.entityName) { log in
+      let ids = try FetchPass(request, in: self).matches().map(\.objectID)
+      log?.tell(entity: request.entityName, count: ids.count)
+      return ids
+    }
   }
 
   /// Returns the number of objects that ``fetch(_:)-(FetchRequest<Object>)`` would return.
@@ -71,10 +73,11 @@ extension ManagedObjectContext {
   ///
   /// - Throws: the same errors as that fetch.
   public func count<Object>(for request: FetchRequest<Object>) throws -> Int {
-    let log = persistentStoreCoordinator.log(.counted)
-    let count = try FetchPass(request, in: self).count()
-    log?.tell(entity: request.entityName, count: count)
-    return count
+    try persistentStoreCoordinator.logging(.counted, entity: request.entityName) { log in
+      let count = try FetchPass(request, in: self).count()
+      log?.tell(entity: request.entityName, count: count)
+      return count
+    }
   }
 
   /// Returns a description of the way in which ``fetch(_:)-(FetchRequest<Object>)``, or ``fetchRows(_:)`` if the
@@ -187,7 +190,23 @@ extension ManagedObjectContext {
     _ progress: FetchProgress,
     isolation: isolated (any Actor)?
   ) async throws -> [FetchPass.Match] {
-    let log = persistentStoreCoordinator.log(.fetched)
+    let log = persistentStoreCoordinator.log(.fetched, entity: request.entityName)
+    do {
+      let matches = try await search(request, progress, isolation: isolation, waitingFor: log)
+      log?.tell(entity: request.entityName, count: matches.count)
+      return matches
+    } catch {
+      log?.fail(error)
+      throw error
+    }
+  }
+
+  private func search<Object>(
+    _ request: FetchRequest<Object>,
+    _ progress: FetchProgress,
+    isolation: isolated (any Actor)?,
+    waitingFor log: OperationLog?
+  ) async throws -> [FetchPass.Match] {
     while let underWay = saveProgress.underWay, sources.generation == nil {
       await underWay.writing.wait(isolation: isolation)
       if saveProgress.underWay === underWay { finishSaveUnderWay() }
@@ -196,9 +215,7 @@ extension ManagedObjectContext {
     let candidates = try pass.candidates()
     let searches = try pass.searches(candidates)
     let rows = try await Self.rows(searches, progress)
-    let matches = pass.settled(try pass.matches(rows, candidates))
-    log?.tell(entity: request.entityName, count: matches.count)
-    return matches
+    return pass.settled(try pass.matches(rows, candidates))
   }
 
   /// Searches outside the isolation of the context, on a thread that may wait for helper threads.

@@ -200,9 +200,9 @@ final class SaveUnderWay {
     written = WrittenChanges(saves)
     changeNumber = context.notes.changeNumber
     writing = SaveWriting(
-      saves.map { SaveWriting.Part(source: $0.source, changes: $0.changes) },
+      saves.map { SaveWriting.Part(source: $0.source, changes: $0.changes, counts: $0.counts) },
       context.saveOrigin,
-      context.persistentStoreCoordinator.saveTurns
+      context.persistentStoreCoordinator
     )
   }
 
@@ -224,6 +224,7 @@ final class SaveWriting: Sendable {
   struct Part: Sendable {
     let source: any RecordSource
     let changes: ChangeSet
+    let counts: PendingSave.Counts
   }
 
   private struct State {
@@ -235,14 +236,14 @@ final class SaveWriting: Sendable {
 
   private let parts: [Part]
   private let origin: SaveOrigin
-  private let turns: SaveTurns
+  private let coordinator: PersistentStoreCoordinator
   private let state = Mutex(State())
   private let end = DispatchGroup()
 
-  fileprivate init(_ parts: [Part], _ origin: SaveOrigin, _ turns: SaveTurns) {
+  fileprivate init(_ parts: [Part], _ origin: SaveOrigin, _ coordinator: PersistentStoreCoordinator) {
     self.parts = parts
     self.origin = origin
-    self.turns = turns
+    self.coordinator = coordinator
   }
 
   /// Begins to write.
@@ -253,7 +254,9 @@ final class SaveWriting: Sendable {
 
   private func write() {
     for part in parts where !part.changes.isEmpty {
-      let result = Result { try turns.together { try part.source.save(part.changes, origin: origin) } }
+      let result = Result {
+        try coordinator.write(part.changes, of: part.counts, to: part.source, origin: origin)
+      }
       state.withLock { $0.results[ObjectIdentifier(part.source.store)] = result }
       if case .failure = result { break }
     }

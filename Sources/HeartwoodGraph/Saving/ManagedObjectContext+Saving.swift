@@ -152,9 +152,7 @@ extension ManagedObjectContext {
     let (saves, conflict) = try gatherKeepingRows()
     if let save = saves.first, let conflict { return ConflictingSave(save: save, error: conflict) }
     return try settle(saves) { save in
-      try persistentStoreCoordinator.saveTurns.together {
-        try save.source.save(save.changes, origin: saveOrigin)
-      }
+      try persistentStoreCoordinator.write(save.changes, of: save.counts, to: save.source, origin: saveOrigin)
     }
   }
 
@@ -227,9 +225,7 @@ extension ManagedObjectContext {
     for save in saves {
       do {
         // Transient values are not sent to a store.
-        let log = save.changes.isEmpty ? nil : persistentStoreCoordinator.log(.saved)
         let made = save.changes.isEmpty ? nil : try commit(save)
-        log?.tell(save)
         finish(save, made, written)
       } catch let error as PersistenceError where error.isConflict {
         return ConflictingSave(save: save, error: error)

@@ -20,7 +20,15 @@ struct PendingSave {
     self.source = source
   }
 
+  /// How many objects are new, changed and deleted.
+  struct Counts: Sendable {
+    let inserted: Int
+    let updated: Int
+    let deleted: Int
+  }
+
   var insertedCount: Int { inserted.reduce(0) { $0 + $1.objects.count } }
+  var counts: Counts { Counts(inserted: insertedCount, updated: updated.count, deleted: deleted.count) }
 
   /// The permanent ids of the new objects, by their temporary ones.
   var successors: [ManagedObjectID: ManagedObjectID] {

@@ -38,17 +38,18 @@ struct BatchPass {
     for attempt in 1...Self.mostAttempts {
       var (set, added) = try changes()
       if set.isEmpty { return }
-      let log = coordinator.log(.savedBatch)
       do {
-        try derive(from: &set, in: store, &added)
-        _ = try store.engine.save(set, origin: origin)
+        try coordinator.logging(.savedBatch, storeType: store.type) { log in
+          try derive(from: &set, in: store, &added)
+          _ = try store.engine.save(set, origin: origin)
+          log?.tell(store, count: added.count)
+        }
       } catch let error as PersistenceError where error.code == .saveConflict && attempt < Self.mostAttempts {
         continue
       } catch let error as PersistenceError where error.code == .constraintConflict && attempt < Self.mostAttempts {
         try resolve(error)
         continue
       }
-      log?.tell(store, count: added.count)
       result.count += added.count
       result.changes.append(added.changes)
       result.updatedObjectIDs.formUnion(added.updatedObjectIDs)
@@ -347,10 +348,14 @@ extension BatchPass {
   ) throws -> Bool {
     guard store.engine.readsAsNeeded, !model.hasDerivedAttributes else { return false }
     let records = kept(entities, by: store).map { fetch($0, where: predicate, plan) }
-    let log = coordinator.log(.savedBatch)
     let batch = RecordBatch(action, of: records, needsReferences: needsIDs)
-    guard let done = try store.engine.execute(batch, origin: origin) else { return false }
-    log?.tell(store, count: done.count)
+    let executed = try coordinator.logging(.savedBatch, storeType: store.type) { log in
+      let done = try store.engine.execute(batch, origin: origin)
+      // Otherwise the framework does it, in operations of its own.
+      if let done { log?.tell(store, count: done.count) } else { log?.abandon() }
+      return done
+    }
+    guard let done = executed else { return false }
     result.count += done.count
     let (ids, unlinked) = (Self.ids(done.references, in: store), Self.ids(done.unlinkedReferences, in: store))
     switch action {

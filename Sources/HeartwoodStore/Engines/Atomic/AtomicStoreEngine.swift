@@ -240,7 +240,9 @@ extension AtomicStoreEngine {
 
   package func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
     try checkWritable(setup, typeDescription.type)
+    let waiting = WaitMeter.begin()
     return try saving.withLock { isClosed in
+      WaitMeter.end(waiting)
       try checkNotClosed(isClosed, typeDescription.type)
       let before = try verifiedState()
       let applied = try apply(changes, to: before.contents)

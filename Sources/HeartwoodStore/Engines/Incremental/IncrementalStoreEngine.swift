@@ -415,7 +415,7 @@ final class StoreTurn: Sendable {
   init() {}
 
   /// Waits for the turn.
-  func take() { free.wait() }
+  func take() { free.waitForOthers() }
 
   /// Passes the turn to the next thread.
   func giveUp() { free.signal() }

@@ -1,0 +1,35 @@
+import Dispatch
+import Synchronization
+
+/// Adds up the time for which an operation waits for others, for its observer.
+package final class WaitMeter: Sendable {
+  /// The meter of the operation that the thread does; nil if nobody wants to know.
+  @TaskLocal package static var current: WaitMeter?
+
+  private let sum = Mutex(Duration.zero)
+
+  package init() {}
+
+  /// The time for which the operation has waited so far.
+  package var total: Duration { sum.withLock { $0 } }
+
+  /// Returns the time at which the operation begins to wait for others; nil if nobody wants to know.
+  static func begin() -> ContinuousClock.Instant? { current == nil ? nil : .now }
+
+  /// Adds the time since ``begin()`` to the meter of the operation.
+  static func end(_ start: ContinuousClock.Instant?) {
+    guard let start, let meter = current else { return }
+    let time = ContinuousClock.now - start
+    meter.sum.withLock { $0 += time }
+  }
+}
+
+extension DispatchSemaphore {
+  /// Waits for a signal. If there is none yet, the time counts as waiting for others.
+  package func waitForOthers() {
+    if wait(timeout: .now()) == .success { return }
+    let start = WaitMeter.begin()
+    wait()
+    WaitMeter.end(start)
+  }
+}

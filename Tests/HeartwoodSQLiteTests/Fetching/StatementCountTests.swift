@@ -17,7 +17,9 @@ import Testing
       SQLiteStatementObserver { statement in self.statements.withLock { $0.append(statement) } }
     }
 
-    var count: Int { statements.withLock { $0.count { $0.hasPrefix("SELECT") } } }
+    var count: Int { count(of: "SELECT") }
+
+    func count(of beginning: String) -> Int { statements.withLock { $0.count { $0.hasPrefix(beginning) } } }
   }
 
   private let bench: SQLiteBench
@@ -92,6 +94,28 @@ import Testing
     #expect(counter.count - before < lists.count, "less than one for each list")
     let items = try context.fetch(FetchRequest<ManagedObject>(entityName: "Item"))
     #expect(items.count == Self.listCount * 3)
+  }
+
+  /// SQLite reads a whole index for the number of rows, which tells whether all are to be read.
+  @Test func rowsAreCountedOnceAsLongAsNothingIsSaved() throws {
+    let counter = Counter()
+    let writer = try context(Counter())
+    for number in 0..<1_500 { try writer.insert(entityName: "Item").setValue("many \(number)", forKey: "name") }
+    try writer.save()
+    let context = try context(counter)
+    let counting = "SELECT count(*) FROM ZITEM"
+    func page(_ number: Int) throws {
+      #expect(
+        try context.fetch(FetchRequest<ManagedObject>(entityName: "Item", offset: 300 * number, limit: 300)).count
+          == 300
+      )
+    }
+    for number in 0..<3 { try page(number) }
+    #expect(counter.count(of: counting) == 1)
+    try writer.insert(entityName: "Item").setValue("one more", forKey: "name")
+    try writer.save()
+    try page(3)
+    #expect(counter.count(of: counting) == 2)
   }
 
   @Test func whatAFetchFindsIsAllThatIsRead() throws {

@@ -29,6 +29,8 @@ extension IncrementalStoreEngine {
     return contents
   }
 
+  package func knownContents() throws -> StoreContents { state.withLock { $0.contents } }
+
   package func fileFaults(limit: Int) throws -> [String] {
     try using { try store.reading { try store.damage(limit: limit) } }
   }
@@ -56,6 +58,15 @@ extension IncrementalStoreEngine {
   package func count(of entity: EntityDescription) throws -> Int {
     if let table = wholeTable(of: entity) { return table.count }
     return try usingForReading { try store.count(of: entity) }
+  }
+
+  /// Returns about how many records of `entity` the store has. It is asked once as long as nothing is saved.
+  func estimatedCount(of entity: EntityDescription) throws -> Int {
+    let (known, mark) = state.withLock { ($0.estimatedCounts[entity.ordinal], $0.mark) }
+    if let known { return known }
+    let count = try store.estimatedCount(of: entity)
+    state.withLock { if $0.mark == mark, mark != nil { $0.estimatedCounts[entity.ordinal] = count } }
+    return count
   }
 
   private func wholeTable(of entity: EntityDescription) -> NodeTable? {

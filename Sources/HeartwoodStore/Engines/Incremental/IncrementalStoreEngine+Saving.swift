@@ -178,7 +178,7 @@ extension IncrementalStoreEngine {
     var rows: [UniqueRow] = []
     let keys = Array(keys)
     for entity in entities {
-      guard try keys.count <= Self.fewRecords || keys.count < store.estimatedCount(of: entity) / 4 else { return nil }
+      guard try keys.count <= Self.fewRecords || keys.count < estimatedCount(of: entity) / 4 else { return nil }
       for start in stride(from: 0, to: keys.count, by: Self.keysPerFetch) {
         let predicate = constraint.predicate(keys[start..<min(keys.count, start + Self.keysPerFetch)])
         guard let references = try store.fetch(try RecordFetch(entity: entity, predicate: predicate, in: setup.model))

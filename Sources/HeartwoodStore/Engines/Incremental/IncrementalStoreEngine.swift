@@ -11,7 +11,12 @@ package final class IncrementalStoreEngine: StoreEngine {
     /// not keep, count as read.
     var whole: Set<Int> = []
     /// The store's mark when the records were read; nil if it is unknown whether other processes have saved since.
-    var mark: UInt64?
+    var mark: UInt64? {
+      didSet { if mark != oldValue { estimatedCounts = [:] } }
+    }
+    /// The store's estimates of how many records entities have, by ordinal, as of the mark. SQLite reads a whole index
+    /// for each.
+    var estimatedCounts: [Int: Int] = [:]
     var hasUnsavedMetadata = false
     /// What other processes have saved since this was last taken; nil if they have not saved.
     var remoteChanges: RemoteChanges?

@@ -72,6 +72,16 @@ extension DerivedAttributes {
   /// Returns whether derived attributes may change when records of `entity` are written.
   func depend(on entity: EntityDescription) -> Bool { !attributes(of: entity).isEmpty || !paths(to: entity).isEmpty }
 
+  /// Whether some depend on records that no relationship refers to.
+  var areOpaque: Bool { dependencies.contains { $0.of.isOpaque } }
+
+  /// Returns whether derived attributes, of these records or of others, may change when properties of records of
+  /// `entity` are written.
+  func depend(on entity: EntityDescription, at ordinals: Set<Int>) -> Bool {
+    areOpaque || isAffected(entity, by: ordinals)
+      || paths(to: entity).contains { !$0.ordinals.isDisjoint(with: ordinals) }
+  }
+
   /// Returns whether derived attributes may depend on a record of `entity` whose properties at `ordinals` have been
   /// written.
   func isAffected(_ entity: EntityDescription, by ordinals: Set<Int>) -> Bool {

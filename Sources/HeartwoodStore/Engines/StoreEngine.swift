@@ -52,6 +52,10 @@ package protocol StoreEngine: RecordReading, Sendable {
   ///   the tables; otherwise one of them is an error.
   func contents(withUnreadable: Bool) throws -> StoreContents
 
+  /// Returns what has been read so far, all of it of one moment. Records are only added to it, at the end of their
+  /// tables, as long as ``keepRows()`` keeps them there.
+  func knownContents() throws -> StoreContents
+
   /// Returns up to `limit` sentences about faults of the store's file that reading all records does not reveal.
   func fileFaults(limit: Int) throws -> [String]
 
@@ -113,6 +117,9 @@ extension StoreEngine {
 
   /// The place as errors name it.
   package var placeName: String? { place?.description }
+
+  /// Returns everything: all records are in memory.
+  package func knownContents() throws -> StoreContents { try contents(withUnreadable: true) }
 
   /// Nil: all records are in memory.
   package var heldRecords: HeldRecords? { nil }

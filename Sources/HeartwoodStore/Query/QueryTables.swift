@@ -1,4 +1,5 @@
 package import HeartwoodModel
+import Synchronization
 
 /// The tables of one store at one moment, for queries.
 package struct QueryTables: Sendable {
@@ -6,10 +7,13 @@ package struct QueryTables: Sendable {
   package let tables: [NodeTable?]
   /// The scopes that object ids are made with, indexed by entity ordinal.
   package let scopes: [ObjectIDScope]
+  /// Notes the records that are not in the tables when they are looked up; nil if they need not be known.
+  private let missing: MissingRecords?
 
-  package init(tables: [NodeTable?], scopes: [ObjectIDScope]) {
+  package init(tables: [NodeTable?], scopes: [ObjectIDScope], missing: MissingRecords? = nil) {
     self.tables = tables
     self.scopes = scopes
+    self.missing = missing
   }
 
   package func table(_ entityOrdinal: Int) -> NodeTable? {
@@ -63,7 +67,10 @@ extension QueryTables: PredicateSource {
     let ordinal = id.entity.ordinal
     guard scopes.indices.contains(ordinal), id.storeIdentifier == scopes[ordinal].storeIdentifier else { return nil }
     // try?: a reference that occurs twice identifies no record; reading the table throws the error.
-    guard let row = try? table(ordinal)?.row(of: id.reference) else { return nil }
+    guard let row = try? table(ordinal)?.row(of: id.reference) else {
+      missing?.note(id)
+      return nil
+    }
     return Subject(entityOrdinal: ordinal, row: row)
   }
 }
@@ -72,6 +79,23 @@ extension QueryTables.Subject: Comparable {
   /// Orders records by their entities, as in the model, and by their rows.
   package static func < (left: Self, right: Self) -> Bool {
     (left.entityOrdinal, left.row.rawValue) < (right.entityOrdinal, right.row.rawValue)
+  }
+}
+
+// MARK: MissingRecords
+
+/// The records that were looked up in tables that do not have them: they may be in the store all the same, if it reads
+/// records as they are needed.
+package final class MissingRecords: Sendable {
+  private let noted = Mutex<Set<ManagedObjectID>>([])
+
+  package init() {}
+
+  /// The ids of the records. O(1).
+  package var ids: Set<ManagedObjectID> { noted.withLock { $0 } }
+
+  fileprivate func note(_ id: ManagedObjectID) {
+    noted.withLock { _ = $0.insert(id) }
   }
 }
 

@@ -2,22 +2,52 @@ import Foundation
 import Heartwood
 import HeartwoodGraph
 import HeartwoodModel
+import HeartwoodSQLite
 import HeartwoodStore
 import HeartwoodTesting
+import Testing
 
 /// A coordinator with one store of a model in which much is derived.
 struct DerivationStack {
-  static let storeTypes: [StoreType] = [.inMemory, .binary, .xml, .propertyList, .coreDataBinary]
+  static let recordStoreType = RecordStore.typeDescription.type
+  /// The stores that read records as they are needed.
+  static let incrementalTypes: [StoreType] = [.sqlite, recordStoreType]
+  static let storeTypes: [StoreType] =
+    [.inMemory, .binary, .xml, .propertyList, .coreDataBinary] + incrementalTypes
   let coordinator: PersistentStoreCoordinator
+  private let type: StoreType
+  private let options: StoreOptions
+  /// The folder of a file that is not in memory.
+  private let folder: ScratchFolder?
 
   init(_ type: StoreType, options: StoreOptions = StoreOptions()) throws {
+    var options = options
+    if type == Self.recordStoreType { options[.recordDatabase] = RecordDatabase() }
+    try self.init(type, options, in: type == .sqlite ? ScratchFolder() : nil)
+  }
+
+  private init(_ type: StoreType, _ options: StoreOptions, in folder: ScratchFolder?) throws {
+    (self.type, self.options, self.folder) = (type, options, folder)
     coordinator = try PersistentStoreCoordinator(
       managedObjectModel: try Self.model(),
-      registry: .default,
-      fileSystem: InMemoryFileSystem()
+      registry: TestStack.registry,
+      fileSystem: folder == nil ? InMemoryFileSystem() : POSIXFileSystem()
     )
-    let url = type == .inMemory ? nil : URL(filePath: "/folder/derived.store")
-    try coordinator.addPersistentStore(type: type, at: url, options: options)
+    let isPlaceless = type == .inMemory || type == Self.recordStoreType
+    let url = folder?.url.appending(path: "derived.sqlite") ?? URL(filePath: "/folder/derived.store")
+    try coordinator.addPersistentStore(type: type, at: isPlaceless ? nil : url, options: options)
+  }
+
+  /// Returns a stack that has read nothing of the same store, if it is one that reads records as they are needed; this
+  /// one otherwise.
+  func unread() throws -> DerivationStack {
+    Self.incrementalTypes.contains(type) ? try DerivationStack(type, options, in: folder) : self
+  }
+
+  /// The number of records of an entity that have been read.
+  func knownCount(_ entity: String) throws -> Int {
+    let entity = try #require(coordinator.managedObjectModel.entity(named: entity))
+    return try #require(coordinator.persistentStores.first).engine.knownTable(of: entity).table.count
   }
 
   func context() -> ManagedObjectContext { ManagedObjectContext(coordinator) }

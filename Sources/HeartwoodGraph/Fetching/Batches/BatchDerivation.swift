@@ -28,18 +28,23 @@ struct BatchDerivation {
   private var updates: [Int: [Int: UpdatedGroup]] = [:]
   /// The rows whose values have been checked, for entities whose derived attributes have rules, by entity ordinal.
   private var checkedRows: [Int: Set<RowID>] = [:]
+  /// Notes what is not in the tables; nil if they have all records.
+  private let gaps: DerivationGaps?
 
   /// - Parameters:
   ///   - contents: the records of the store without the batch.
   ///   - typeDescription: the type of the store.
+  ///   - gaps: notes what is missing in `contents`; nil if they are complete.
   /// - Throws: ``PersistenceError/Code/saveConflict`` if records are not those on which the changes were made.
   init(
     _ derived: DerivedAttributes,
     _ changes: ChangeSet,
     of contents: StoreContents,
-    typeDescription: StoreTypeDescription
+    typeDescription: StoreTypeDescription,
+    gaps: DerivationGaps? = nil
   ) throws {
     self.derived = derived
+    self.gaps = gaps
     before = contents
     after = contents
     applied = try after.apply(changes, typeDescription: typeDescription)
@@ -47,13 +52,11 @@ struct BatchDerivation {
 
   /// Computes all derived attributes that the batch affects.
   ///
-  /// - Throws: ``PersistenceError/Code/saveNeverSettles``; ``PersistenceError/Code/validationFailed`` if a value
-  ///   violates a rule.
-  mutating func run() throws(PersistenceError) {
+  /// - Throws: ``PersistenceError/Code/saveNeverSettles``.
+  private mutating func settle() throws(PersistenceError) {
     let written = writtenRows
     for rows in written where !rows.areDeleted { note(rows) }
     try settle(targets(of: written))
-    try check()
   }
 
   /// Computes the derived attributes of rows, and of those that depend on them, until nothing changes.
@@ -103,7 +106,7 @@ extension BatchDerivation {
       if !rows.areDeleted, rows.ordinals.map({ derived.isAffected(rows.entity, by: $0) }) ?? true {
         targets[rows.entity.ordinal, default: []].formUnion(rows.rows)
       }
-      let tables = rows.areDeleted ? before.queryTables : after.queryTables
+      let tables = tables(of: rows.areDeleted ? before : after)
       for path in derived.paths(to: rows.entity)
       where rows.ordinals.map({ !$0.isDisjoint(with: path.ordinals) }) ?? true {
         for subject in origins(of: rows, path, in: tables) {
@@ -126,13 +129,130 @@ extension BatchDerivation {
         let owners = tables.destinations(of: subjects, over: inverse)
         return owners.filter { before.model.entities[$0.entityOrdinal].isKind(of: step.owner) }
       }
+      gaps?.note(step, Set(subjects.compactMap(tables.objectID)))
       return tables.owners(of: subjects, over: step, in: before.model)
+    }
+  }
+
+  private func tables(of contents: StoreContents) -> QueryTables {
+    QueryTables(tables: contents.tables, scopes: contents.scopes, missing: gaps?.missing)
+  }
+}
+
+// MARK: Reading
+
+extension BatchDerivation {
+  /// Returns the derived attributes that the changes of a batch affect.
+  ///
+  /// In a store that reads records as they are needed, only those are read that depend on the written records, and
+  /// those that their derived attributes are computed from. Which these are shows when they are computed, so that is
+  /// done again until none is missing: once more for each relationship on the way.
+  ///
+  /// - Throws: ``PersistenceError/Code/saveNeverSettles``; ``PersistenceError/Code/validationFailed`` if a value
+  ///   violates a rule; the errors of reading.
+  static func deriving(
+    _ derived: DerivedAttributes,
+    _ changes: ChangeSet,
+    in store: PersistentStore,
+    _ model: ManagedObjectModel
+  ) throws -> BatchDerivation {
+    var reach = DerivationReach(store, model)
+    while true {
+      let readsAll = derived.areOpaque || !store.engine.readsAsNeeded
+      let gaps = readsAll ? nil : DerivationGaps()
+      var derivation = try BatchDerivation(
+        derived,
+        changes,
+        of: readsAll ? store.engine.contents(withUnreadable: true) : store.engine.knownContents(),
+        typeDescription: store.typeDescription,
+        gaps: gaps
+      )
+      do {
+        try derivation.settle()
+      } catch {
+        // Values that are computed without some records may not settle.
+        guard let gaps, try reach.read(gaps) else { throw error }
+        continue
+      }
+      if let gaps, try reach.read(gaps) { continue }
+      try derivation.check()
+      return derivation
     }
   }
 }
 
-extension StoreContents {
-  fileprivate var queryTables: QueryTables { QueryTables(tables: tables, scopes: scopes) }
+/// What a derivation has looked for in tables that need not have it.
+final class DerivationGaps {
+  /// The records that it has looked up in vain.
+  let missing = MissingRecords()
+  /// The records whose referrers it has looked for, over relationships without an inverse.
+  private(set) var searches: [(step: FetchDependencies.Step, ids: Set<ManagedObjectID>)] = []
+
+  func note(_ step: FetchDependencies.Step, _ ids: Set<ManagedObjectID>) { searches.append((step, ids)) }
+}
+
+/// Reads the records that a derivation has missed, each once: some do not exist.
+private struct DerivationReach {
+  private struct Search: Hashable {
+    let entityOrdinal: Int
+    let relationshipOrdinal: Int
+  }
+
+  private let store: PersistentStore
+  private let model: ManagedObjectModel
+  private var engine: any StoreEngine { store.engine }
+  private var askedFor: Set<ManagedObjectID> = []
+  /// The records whose referrers have been read, by the relationship of these.
+  private var searched: [Search: Set<ManagedObjectID>] = [:]
+
+  init(_ store: PersistentStore, _ model: ManagedObjectModel) {
+    self.store = store
+    self.model = model
+  }
+
+  /// Reads the records; returns whether there were any to read.
+  mutating func read(_ gaps: DerivationGaps) throws -> Bool {
+    var haveRead = try read(gaps.missing.ids)
+    for (step, ids) in gaps.searches {
+      for entity in store.entities where !entity.isAbstract && entity.isKind(of: step.owner) {
+        if try readReferrers(of: entity, over: step.relationship, to: ids) { haveRead = true }
+      }
+    }
+    return haveRead
+  }
+
+  private mutating func read(_ ids: Set<ManagedObjectID>) throws -> Bool {
+    let missing = ids.subtracting(askedFor)
+    askedFor.formUnion(missing)
+    let references = Dictionary(grouping: missing, by: \.entity.ordinal)
+    for entity in store.entities {
+      guard let ids = references[entity.ordinal] else { continue }
+      _ = try engine.table(of: entity, reading: ids.map(\.reference))
+    }
+    return !missing.isEmpty
+  }
+
+  /// Reads the records of an entity that refer to some of `ids`; all of them if the store cannot find these.
+  private mutating func readReferrers(
+    of entity: EntityDescription,
+    over relationship: CompiledProperty,
+    to ids: Set<ManagedObjectID>
+  ) throws -> Bool {
+    let search = Search(entityOrdinal: entity.ordinal, relationshipOrdinal: relationship.ordinal)
+    let new = ids.subtracting(searched[search] ?? [])
+    searched[search, default: []].formUnion(new)
+    if try new.isEmpty || engine.knownTable(of: entity).isWhole { return false }
+    let comparison = FetchComparison(
+      .key(entity.properties[relationship.ordinal].name),
+      .in,
+      new.fetchExpression,
+      modifier: relationship.isToMany ? .any : .direct
+    )
+    if try engine.find(RecordFetch(entity: entity, predicate: .comparison(comparison), in: model)) == nil {
+      _ = try engine.table(of: entity)
+    }
+    return true
+  }
 }
 
 // MARK: All records
@@ -214,7 +334,7 @@ extension QueryTables {
 extension BatchDerivation {
   /// Computes the derived attributes of rows, and returns those that have changed.
   private mutating func derive(_ targets: [Int: Set<RowID>]) -> [WrittenRows] {
-    let tables = after.queryTables
+    let tables = tables(of: after)
     return targets.sorted { $0.key < $1.key }.compactMap { ordinal, rows in
       let entity = before.model.entities[ordinal]
       let table = after.tables[ordinal]
@@ -273,7 +393,7 @@ extension BatchDerivation {
     var faults = BatchFaults()
     for (ordinal, rows) in checkedRows {
       let table = after.tables[ordinal]
-      let tables = after.queryTables
+      let tables = tables(of: after)
       for row in rows.sorted(by: { $0.rawValue < $1.rawValue }) {
         let id = after.objectID(table.reference(row), of: table.entity)
         for attribute in derived.attributes(of: table.entity) {

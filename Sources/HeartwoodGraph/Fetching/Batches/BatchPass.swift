@@ -62,13 +62,7 @@ struct BatchPass {
     guard let derived = try coordinator.derivedAttributes(),
       changes.writtenEntityOrdinals.contains(where: { derived.depend(on: model.entities[$0]) })
     else { return }
-    var derivation = try BatchDerivation(
-      derived,
-      changes,
-      of: try store.engine.contents(withUnreadable: true),
-      typeDescription: store.typeDescription
-    )
-    try derivation.run()
+    let derivation = try BatchDerivation.deriving(derived, changes, in: store, model)
     changes = derivation.changes
     if !result.changes.isEmpty { result.changes.records.updated.formUnion(derivation.updatedObjectIDs) }
   }
@@ -110,10 +104,12 @@ struct BatchPass {
   func entity(named name: String) throws(PersistenceError) -> EntityDescription {
     if kept.keepers.isEmpty {
       try coordinator.followOthers()
-      kept.keepers = coordinator.keepRows()
+      keepRows()
     }
     return try model.knownEntity(named: name)
   }
+
+  private func keepRows() { kept.keepers = coordinator.keepRows() }
 
   /// Returns the stores that may have records of one of `entities`.
   func stores(
@@ -292,6 +288,7 @@ extension BatchPass {
       }
     case .objects(let ids):
       try coordinator.checkNotClosed()
+      keepRows()
       return try inEach(stores(request.affectedStores, keeping: model.entities), request.resultType) { store, result in
         try save(to: store, &result) { try deletion(of: try rows(of: ids, in: store), from: store, needsIDs) }
       }
@@ -346,7 +343,7 @@ extension BatchPass {
     _ needsIDs: Bool,
     _ result: inout BatchResult
   ) throws -> Bool {
-    guard store.engine.readsAsNeeded, !model.hasDerivedAttributes else { return false }
+    guard store.engine.readsAsNeeded, try !mayDerive(action, in: entities) else { return false }
     let records = kept(entities, by: store).map { fetch($0, where: predicate, plan) }
     let batch = RecordBatch(action, of: records, needsReferences: needsIDs)
     let executed = try coordinator.logging(.savedBatch, storeType: store.type) { log in
@@ -367,6 +364,18 @@ extension BatchPass {
       result.changes.records.updated.formUnion(unlinked)
     }
     return true
+  }
+
+  /// Returns whether derived attributes may change with the records, so that these have to be read.
+  private func mayDerive(_ action: RecordBatch.Action, in entities: [EntityDescription]) throws -> Bool {
+    guard let derived = try coordinator.derivedAttributes() else { return false }
+    switch action {
+    case .update(let assignments):
+      let ordinals = Set(assignments.map(\.ordinal))
+      return entities.contains { derived.depend(on: $0, at: ordinals) }
+    // It changes the relationships of other records.
+    case .delete: return true
+    }
   }
 
   private static func ids(_ references: [Int: [ReferenceID]], in store: PersistentStore) -> Set<ManagedObjectID> {

@@ -1,4 +1,4 @@
-import HeartwoodFormats
+@_spi(CoreDataFiles) import HeartwoodFormats
 public import HeartwoodFoundation
 
 #if canImport(Glibc)

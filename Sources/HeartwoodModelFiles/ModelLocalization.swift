@@ -1,4 +1,4 @@
-import HeartwoodFormats
+@_spi(CoreDataFiles) import HeartwoodFormats
 public import HeartwoodFoundation
 
 /// The texts of a model in one language, from a `.strings` file in Xcode's format.

@@ -43,6 +43,17 @@ import Testing
     }
   }
 
+  /// The file formats still read columns with `package` declarations of the store. Nothing of theirs is `package`: what
+  /// other modules need of Core Data's files is in the interface for these.
+  @Test func formatsDeclareNothingForThePackage() throws {
+    for file in try SourceTree.files(in: "Sources/HeartwoodFormats") {
+      for line in try SourceTree.lines(of: file) {
+        let isPackage = SourceTree.code(line).contains(/^\s*package\s/)
+        #expect(!isPackage, "\(file): make it public, internal, or @_spi(CoreDataFiles)")
+      }
+    }
+  }
+
   @Test(arguments: stores.sorted()) func storesImportNoInternals(_ module: String) throws {
     for file in try SourceTree.files(in: "Sources/\(module)") {
       for line in try SourceTree.lines(of: file) {

@@ -2,7 +2,8 @@ import HeartwoodFoundation
 import HeartwoodStore
 
 /// Reads property lists, binary or XML, into values.
-package struct ArchiveReader {
+@_spi(CoreDataFiles)
+public struct ArchiveReader {
   /// The number of bytes that texts, data and keys may take in any case, and for each byte of the file: each is copied
   /// wherever it occurs.
   private static let leastBytes = 64 << 20
@@ -15,7 +16,10 @@ package struct ArchiveReader {
     remainingBytes = max(Self.leastBytes, byteCount * Self.expansion)
   }
 
-  package static func value(of bytes: [UInt8]) throws(ArchiveError) -> ArchiveValue {
+  /// Reads a property list in either form.
+  ///
+  /// - Throws: ``ArchiveError`` for bytes that are none, and for values that are nested too deeply or are too many.
+  public static func value(of bytes: [UInt8]) throws(ArchiveError) -> ArchiveValue {
     var reader = ArchiveReader(byteCount: bytes.count)
     if bytes.starts(with: PropertyListFormat.binaryMagic) { return try reader.binaryValue(bytes) }
     let root: XMLElement

@@ -1,11 +1,12 @@
-package import HeartwoodFoundation
+public import HeartwoodFoundation
 import HeartwoodModel
 
 /// A decimal number as `NSDecimalNumber` archives it: its digits as units of 16 bits, the least significant one first,
 /// and the power of ten by which they are multiplied.
-package struct ArchivedDecimal {
+@_spi(CoreDataFiles)
+public struct ArchivedDecimal {
   /// The greatest number of units.
-  package static let mostUnits = 8
+  public static let mostUnits = 8
   /// Foundation's number for the little-endian byte order.
   private static let littleEndian = 1
 
@@ -17,7 +18,7 @@ package struct ArchivedDecimal {
   ///   - length: The number of units that are used; nil means all.
   ///   - byteOrder: Foundation's number for the byte order; nil means little-endian.
   /// - Returns: Nil if these are no number.
-  package init?(mantissa: [UInt8], exponent: Int, length: Int?, isNegative: Bool, byteOrder: Int?) {
+  public init?(mantissa: [UInt8], exponent: Int, length: Int?, isNegative: Bool, byteOrder: Int?) {
     guard (-128...127).contains(exponent), mantissa.count.isMultiple(of: 2), mantissa.count <= Self.mostUnits * 2 else {
       return nil
     }
@@ -31,7 +32,8 @@ package struct ArchivedDecimal {
     self.isNegative = isNegative
   }
 
-  package init(_ number: Decimal) {
+  /// Makes the form in which archives keep a number. NaN is a negative zero.
+  public init(_ number: Decimal) {
     guard !number.isNaN else {
       (units, exponent, isNegative) = (Array(repeating: 0, count: Self.mostUnits), 0, true)
       return
@@ -51,19 +53,19 @@ package struct ArchivedDecimal {
   }
 
   /// The number as text, such as `-125e-2`.
-  package var text: String {
+  public var text: String {
     var number = Decimal(0)
     for unit in units.reversed() { number = number * 65_536 + Decimal(unit) }
     return "\(isNegative ? "-" : "")\(number)e\(exponent)"
   }
 
   /// The number; nil if a decimal number has no room for it. A negative one without digits represents a NaN.
-  package var decimal: Decimal? {
+  public var decimal: Decimal? {
     isNegative && units.allSatisfy { $0 == 0 } ? .nan : NumberText.decimal(text)
   }
 
   /// The members of the archived object.
-  package var members: [String: ArchiveValue] {
+  public var members: [String: ArchiveValue] {
     let length = units.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
     let bytes = units.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
     return [

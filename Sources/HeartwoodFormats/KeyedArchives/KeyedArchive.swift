@@ -1,21 +1,23 @@
-package import HeartwoodFoundation
+public import HeartwoodFoundation
 
 /// A graph of objects in the layout of `NSKeyedArchiver` in a property list: a list of objects that refer to each other
 /// by number.
 ///
 /// No instance of the classes in the archive is ever created: it is read as data. Objects may refer to one another many
 /// times, so the number of steps is limited; after that the archive appears to be empty, and ``isExhausted`` is true.
-package final class KeyedArchive {
-  package static let archiver = "NSKeyedArchiver"
+@_spi(CoreDataFiles)
+public final class KeyedArchive {
+  /// The name of the archiver that every file of this kind contains.
+  public static let archiver = "NSKeyedArchiver"
   private static let mostSteps = 20_000_000
 
   fileprivate let objects: [ArchiveValue]
   private let top: [String: ArchiveValue]
   /// The number of steps that may still be taken; negative after one that was not allowed.
-  package private(set) var stepsLeft: Int
+  public private(set) var stepsLeft: Int
 
   /// Whether more has been requested than a valid archive can contain, so that the result is incomplete.
-  package var isExhausted: Bool { stepsLeft < 0 }
+  public var isExhausted: Bool { stepsLeft < 0 }
 
   /// Counts steps, and returns whether they may be taken.
   fileprivate func take(_ count: Int) -> Bool {
@@ -24,7 +26,7 @@ package final class KeyedArchive {
   }
 
   /// - Parameter steps: the number of steps that may be taken; nil means as many as a model needs.
-  package init(_ bytes: [UInt8], steps: Int? = nil) throws(ArchiveError) {
+  public init(_ bytes: [UInt8], steps: Int? = nil) throws(ArchiveError) {
     stepsLeft = steps ?? Self.mostSteps
     guard case .dictionary(let members) = try ArchiveReader.value(of: bytes),
       case .string(Self.archiver) = members["$archiver"],
@@ -35,22 +37,24 @@ package final class KeyedArchive {
   }
 
   /// The object that the archive was made from; nil if it contains none.
-  package var root: ArchiveNode? { self["root"] }
+  public var root: ArchiveNode? { self["root"] }
 
   /// The object that was archived under `key`.
-  package subscript(key: String) -> ArchiveNode? {
+  public subscript(key: String) -> ArchiveNode? {
     top[key].flatMap { ArchiveNode($0, in: self) }
   }
 }
 
 /// An object of a keyed archive, or a value of one.
-package struct ArchiveNode {
+@_spi(CoreDataFiles)
+public struct ArchiveNode {
   private static let null = "$null"
   private static let classKey = "$class"
 
-  package let value: ArchiveValue
+  /// The value, in which other objects are references.
+  public let value: ArchiveValue
   /// The number of the object; nil for a value that is stored in an object itself.
-  package let number: Int?
+  public let number: Int?
   private let archive: KeyedArchive
 
   /// Makes a node for the value, or for the object that it refers to; nil if that is a null, or missing.
@@ -69,19 +73,21 @@ package struct ArchiveNode {
   }
 
   /// The value of the object under `key`, if there is one.
-  package subscript(key: String) -> ArchiveNode? {
+  public subscript(key: String) -> ArchiveNode? {
     guard case .dictionary(let members) = value, archive.take(1) else { return nil }
     return members[key].flatMap { ArchiveNode($0, in: archive) }
   }
 
   /// The name of the class of the object.
-  package var className: String? { self[Self.classKey]?["$classname"]?.string }
+  public var className: String? { self[Self.classKey]?["$classname"]?.string }
 }
 
 // MARK: Values
 
+@_spi(CoreDataFiles)
 extension ArchiveNode {
-  package var string: String? {
+  /// The text, if it is a string or a mutable string; nil for another value.
+  public var string: String? {
     switch value {
     case .string(let text): text
     case .dictionary: self["NS.string"]?.string
@@ -89,7 +95,8 @@ extension ArchiveNode {
     }
   }
 
-  package var integer: Int? {
+  /// The number, if it is a whole one that fits, or a Boolean value as 0 or 1; nil for another value.
+  public var integer: Int? {
     switch value {
     case .integer(let number): Int(exactly: number)
     case .boolean(let flag): flag ? 1 : 0
@@ -98,16 +105,17 @@ extension ArchiveNode {
     }
   }
 
-  package var isTrue: Bool { (integer ?? 0) != 0 }
+  /// Whether it is a number other than 0, or true.
+  public var isTrue: Bool { (integer ?? 0) != 0 }
 
   /// The elements of an array or a set; empty for another object.
-  package var items: [ArchiveNode] {
+  public var items: [ArchiveNode] {
     guard case .array(let values)? = arrayValue, archive.take(values.count) else { return [] }
     return values.compactMap { ArchiveNode($0, in: archive) }
   }
 
   /// Whether it is an array or a set.
-  package var isList: Bool {
+  public var isList: Bool {
     guard case .array? = arrayValue else { return false }
     return self["NS.keys"] == nil
   }
@@ -118,7 +126,7 @@ extension ArchiveNode {
   }
 
   /// The members of a dictionary, in the order of the archive; empty for another object.
-  package var members: [(key: String, value: ArchiveNode)] {
+  public var members: [(key: String, value: ArchiveNode)] {
     if let mapping = self["searchMapping"] { return pairs(mapping["keys"], self["values"]) }
     return pairs(self["NS.keys"], self["NS.objects"])
   }
@@ -139,7 +147,8 @@ extension ArchiveNode {
 // MARK: ArchiveValue
 
 /// A value of a property list, including the references between the objects of keyed archives.
-package indirect enum ArchiveValue: Sendable {
+@_spi(CoreDataFiles)
+public indirect enum ArchiveValue: Sendable {
   case null
   case boolean(Bool)
   case integer(Int64)
@@ -153,22 +162,26 @@ package indirect enum ArchiveValue: Sendable {
   case reference(Int)
 }
 
+@_spi(CoreDataFiles)
 extension ArchiveValue {
   /// The greatest depth of values nested in a single object of an archive; objects refer to each other by number.
-  package static let deepestNesting = 32
+  public static let deepestNesting = 32
   /// The greatest number of values in an archive; values that occur in several places are counted for each.
-  package static let mostValues = 4_000_000
+  public static let mostValues = 4_000_000
 }
 
 /// The reason why a file is not a keyed archive that can be read.
-package struct ArchiveError: Error {
-  package let message: String
+@_spi(CoreDataFiles)
+public struct ArchiveError: Error {
+  /// What is wrong with the file, as a sentence.
+  public let message: String
   /// The offset in a binary file, in bytes.
-  package var offset: Int?
+  public var offset: Int?
   /// The line in an XML file, from 1.
-  package var line: Int?
+  public var line: Int?
 
-  package init(message: String, offset: Int? = nil, line: Int? = nil) {
+  /// Creates an error with the place in the file, if that is known.
+  public init(message: String, offset: Int? = nil, line: Int? = nil) {
     self.message = message
     self.offset = offset
     self.line = line
@@ -178,26 +191,39 @@ package struct ArchiveError: Error {
 // MARK: ArchivedClass
 
 /// The class of an object in an archive, with the classes that it inherits from.
-package struct ArchivedClass: Hashable, Sendable {
-  package let name: String
+@_spi(CoreDataFiles)
+public struct ArchivedClass: Hashable, Sendable {
+  /// The name of the class.
+  public let name: String
   /// The superclasses, from the nearest one up to the last.
-  package let ancestors: [String]
+  public let ancestors: [String]
 
-  package init(_ name: String, _ ancestors: String...) {
+  /// Creates a class from its name and its superclasses, from the nearest one up, without `NSObject`.
+  public init(_ name: String, _ ancestors: String...) {
     self.name = name
     self.ancestors = ancestors + ["NSObject"]
   }
 }
 
+@_spi(CoreDataFiles)
 extension ArchivedClass {
-  package static let array = ArchivedClass("NSArray")
-  package static let mutableArray = ArchivedClass("NSMutableArray", "NSArray")
-  package static let set = ArchivedClass("NSSet")
-  package static let dictionary = ArchivedClass("NSDictionary")
-  package static let mutableDictionary = ArchivedClass("NSMutableDictionary", "NSDictionary")
+  /// `NSArray`.
+  public static let array = ArchivedClass("NSArray")
+  /// `NSMutableArray`.
+  public static let mutableArray = ArchivedClass("NSMutableArray", "NSArray")
+  /// `NSSet`.
+  public static let set = ArchivedClass("NSSet")
+  /// `NSDictionary`.
+  public static let dictionary = ArchivedClass("NSDictionary")
+  /// `NSMutableDictionary`.
+  public static let mutableDictionary = ArchivedClass("NSMutableDictionary", "NSDictionary")
 
-  package static let date = ArchivedClass("NSDate")
-  package static let uuid = ArchivedClass("NSUUID")
-  package static let url = ArchivedClass("NSURL")
-  package static let decimalNumber = ArchivedClass("NSDecimalNumber", "NSNumber", "NSValue")
+  /// `NSDate`.
+  public static let date = ArchivedClass("NSDate")
+  /// `NSUUID`.
+  public static let uuid = ArchivedClass("NSUUID")
+  /// `NSURL`.
+  public static let url = ArchivedClass("NSURL")
+  /// `NSDecimalNumber`.
+  public static let decimalNumber = ArchivedClass("NSDecimalNumber", "NSNumber", "NSValue")
 }

@@ -2,60 +2,66 @@ import HeartwoodFoundation
 
 /// Builds a graph of objects in the layout of `NSKeyedArchiver` in a property list: a list of objects that refer to
 /// each other by number.
-package struct KeyedArchiveWriter {
-  package static let version: Int64 = 100_000
+@_spi(CoreDataFiles)
+public struct KeyedArchiveWriter {
+  /// The version of the format that archives name.
+  public static let version: Int64 = 100_000
 
   private var objects: [ArchiveValue] = [.string("$null")]
   private var texts: [String: Int] = [:]
   private var classes: [ArchivedClass: Int] = [:]
 
-  package init() {}
+  /// Creates an archive without objects.
+  public init() {}
 
   // MARK: Objects
 
   /// Reserves a number for an object that others refer to before it is written.
-  package mutating func reserve() -> Int {
+  public mutating func reserve() -> Int {
     objects.append(.null)
     return objects.count - 1
   }
 
   /// Writes an object whose number has been reserved.
-  package mutating func set(_ number: Int, _ type: ArchivedClass, _ members: [String: ArchiveValue]) {
+  public mutating func set(_ number: Int, _ type: ArchivedClass, _ members: [String: ArchiveValue]) {
     var members = members
     members["$class"] = reference(to: type)
     objects[number] = .dictionary(members)
   }
 
-  package mutating func object(_ type: ArchivedClass, _ members: [String: ArchiveValue]) -> ArchiveValue {
+  /// Adds an object with its members, and returns a reference to it.
+  public mutating func object(_ type: ArchivedClass, _ members: [String: ArchiveValue]) -> ArchiveValue {
     let number = reserve()
     set(number, type, members)
     return .reference(number)
   }
 
   /// Adds a value that is an object by itself.
-  package mutating func value(_ value: ArchiveValue) -> ArchiveValue {
+  public mutating func value(_ value: ArchiveValue) -> ArchiveValue {
     objects.append(value)
     return .reference(objects.count - 1)
   }
 
   /// Adds a text. Equal texts are one object.
-  package mutating func text(_ text: String) -> ArchiveValue {
+  public mutating func text(_ text: String) -> ArchiveValue {
     if let number = texts[text] { return .reference(number) }
     texts[text] = objects.count
     return value(.string(text))
   }
 
-  package mutating func text(_ text: String?) -> ArchiveValue {
+  /// Adds a text; nil is a reference to nothing.
+  public mutating func text(_ text: String?) -> ArchiveValue {
     guard let text else { return .nothing }
     return self.text(text)
   }
 
   /// Adds an array or a set.
-  package mutating func list(_ type: ArchivedClass, _ items: [ArchiveValue]) -> ArchiveValue {
+  public mutating func list(_ type: ArchivedClass, _ items: [ArchiveValue]) -> ArchiveValue {
     object(type, ["NS.objects": .array(items)])
   }
 
-  package mutating func dictionary(
+  /// Adds a dictionary, whose keys are texts. The members keep their order.
+  public mutating func dictionary(
     _ type: ArchivedClass,
     _ members: [(key: String, value: ArchiveValue)]
   ) -> ArchiveValue {
@@ -74,7 +80,7 @@ package struct KeyedArchiveWriter {
 
   /// Returns the archive of the object that `root` refers to, as a binary property list: the same bytes for the same
   /// objects.
-  package func bytes(root: ArchiveValue) -> [UInt8] {
+  public func bytes(root: ArchiveValue) -> [UInt8] {
     ArchiveEncoder.binary(
       .dictionary([
         "$archiver": .string(KeyedArchive.archiver), "$version": .integer(Self.version),
@@ -84,15 +90,17 @@ package struct KeyedArchiveWriter {
   }
 }
 
+@_spi(CoreDataFiles)
 extension ArchiveValue {
   /// The reference to the null object.
-  package static let nothing = ArchiveValue.reference(0)
+  public static let nothing = ArchiveValue.reference(0)
 }
 
 // MARK: ArchiveEncoder
 
 /// Writes the values of an archive as objects of a binary property list, equal texts and numbers once.
-package struct ArchiveEncoder: ~Copyable {
+@_spi(CoreDataFiles)
+public struct ArchiveEncoder: ~Copyable {
   private var buffer: PropertyListObjectBuffer
   private var texts: [String: Int] = [:]
   private var integers: [Int64: Int] = [:]
@@ -102,7 +110,7 @@ package struct ArchiveEncoder: ~Copyable {
   }
 
   /// Returns a binary property list of a value.
-  package static func binary(_ value: ArchiveValue) -> [UInt8] {
+  public static func binary(_ value: ArchiveValue) -> [UInt8] {
     let width = PropertyListObjectBuffer.referenceWidth(value.count)
     var encoder = ArchiveEncoder(referenceWidth: width)
     let root = encoder.append(value)

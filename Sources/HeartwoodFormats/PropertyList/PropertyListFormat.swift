@@ -3,7 +3,8 @@ import HeartwoodModel
 import HeartwoodStore
 
 /// The keys of the format: `Formats/PropertyList` is the specification.
-package enum PropertyListFormat {
+@_spi(CoreDataFiles)
+public enum PropertyListFormat {
   /// The version of the format.
   static let version: Int64 = 1
 
@@ -21,7 +22,8 @@ package enum PropertyListFormat {
   /// itself.
   static let entityKey = "$entity"
 
-  package static let binaryMagic = Array("bplist0".utf8)
+  /// The first bytes of a binary property list.
+  public static let binaryMagic = Array("bplist0".utf8)
   /// The first bytes of a binary file.
   static let binaryHeader = "bplist00"
 }

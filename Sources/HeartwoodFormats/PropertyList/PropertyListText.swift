@@ -63,9 +63,10 @@ extension PropertyListText {
 // MARK: PropertyListEscapes
 
 /// Writes texts as XML holds them in property lists.
-package enum PropertyListEscapes {
+@_spi(CoreDataFiles)
+public enum PropertyListEscapes {
   /// Returns whether XML can hold every character of the text.
-  package static func canHold(_ text: String) -> Bool {
+  public static func canHold(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { canHold(UnsafeRawBufferPointer($0)) }
   }

@@ -1,4 +1,4 @@
-import HeartwoodFormats
+@_spi(CoreDataFiles) import HeartwoodFormats
 import HeartwoodFoundation
 import HeartwoodModel
 

@@ -1,4 +1,4 @@
-import HeartwoodFormats
+@_spi(CoreDataFiles) import HeartwoodFormats
 import HeartwoodModel
 
 /// Converts a compiled model to the elements of its source file, so that the same rules apply to both.

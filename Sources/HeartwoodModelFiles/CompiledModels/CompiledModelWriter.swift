@@ -1,4 +1,4 @@
-import HeartwoodFormats
+@_spi(CoreDataFiles) import HeartwoodFormats
 import HeartwoodModel
 
 /// Archives a model in the form in which Core Data keeps it in its stores.

@@ -1,4 +1,4 @@
-import HeartwoodFormats
+@_spi(CoreDataFiles) import HeartwoodFormats
 import HeartwoodModel
 
 /// Converts a model of Xcode 3 to the elements of newer source files, so that the same rules apply to both.

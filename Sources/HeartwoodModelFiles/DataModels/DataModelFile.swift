@@ -1,4 +1,4 @@
-import HeartwoodFormats
+@_spi(CoreDataFiles) import HeartwoodFormats
 public import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore

@@ -1,4 +1,4 @@
-import HeartwoodFormats
+@_spi(CoreDataFiles) import HeartwoodFormats
 import HeartwoodModel
 
 /// Makes the elements of a `contents` file for a model.

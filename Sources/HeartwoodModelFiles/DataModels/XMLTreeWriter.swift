@@ -1,4 +1,4 @@
-import HeartwoodFormats
+@_spi(CoreDataFiles) import HeartwoodFormats
 
 /// Writes a tree of elements in the layout of Xcode's files: one element per line, indented by four spaces per level.
 struct XMLTreeWriter {

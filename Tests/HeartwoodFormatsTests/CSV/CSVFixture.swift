@@ -1,5 +1,5 @@
 import Foundation
-import HeartwoodFormats
+@testable import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting

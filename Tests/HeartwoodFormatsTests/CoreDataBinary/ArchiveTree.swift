@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import HeartwoodFormats
+@_spi(CoreDataFiles) @testable import HeartwoodFormats
 
 /// What an archive holds, without the numbers of its objects: two archives of equal trees say the same.
 indirect enum ArchiveTree: Hashable {

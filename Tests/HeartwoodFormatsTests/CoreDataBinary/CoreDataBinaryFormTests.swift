@@ -4,7 +4,7 @@ import HeartwoodStore
 import HeartwoodTesting
 import Testing
 
-@testable import HeartwoodFormats
+@_spi(CoreDataFiles) @testable import HeartwoodFormats
 
 /// The form of binary stores of Core Data, in files that are written here.
 @Suite struct CoreDataBinaryFormTests {

@@ -1,5 +1,5 @@
 import Foundation
-import HeartwoodFormats
+@_spi(CoreDataFiles) import HeartwoodFormats
 import HeartwoodModelFiles
 import HeartwoodModel
 import HeartwoodStore

@@ -4,7 +4,7 @@ import HeartwoodModel
 import HeartwoodTesting
 import Testing
 
-@testable import HeartwoodFormats
+@_spi(CoreDataFiles) @testable import HeartwoodFormats
 @testable import HeartwoodModelFiles
 @testable import HeartwoodSQLite
 

@@ -108,7 +108,7 @@ extension CSVStore {
     /// Whether the last line has an end; true by default.
     public var endsLastLine: Bool?
     /// Whether the first line has as many separators as the others, as spreadsheets write it; false by default.
-    package var padsFirstLine: Bool?
+    var padsFirstLine: Bool?
 
     /// Makes a dialect of which nothing is set.
     public init() {}
@@ -123,5 +123,5 @@ extension StoreOptionKey<CSVStore.Layout> {
 
 extension StoreOptionKey<Int> {
   /// The number of bytes that are read at once.
-  package static let csvChunkSize = StoreOptionKey("csvChunkSize", default: CSVReader.defaultChunkSize)
+  static let csvChunkSize = StoreOptionKey("csvChunkSize", default: CSVReader.defaultChunkSize)
 }

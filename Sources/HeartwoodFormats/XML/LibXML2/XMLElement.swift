@@ -2,17 +2,21 @@ import CLibXML2
 public import HeartwoodStore
 
 /// An element of an XML document, with everything in it: for documents that are small enough to be kept in memory.
-package struct XMLElement: Sendable {
+@_spi(CoreDataFiles)
+public struct XMLElement: Sendable {
   /// The name, with its prefix if it has one.
-  package let name: String
-  package var attributes: XMLAttributes
+  public let name: String
+  /// The attributes, in the order of the document.
+  public var attributes: XMLAttributes
   /// The line on which the start tag ends, from 1; nil for an element that was not read from a text.
-  package var line: Int?
-  package var children: [XMLElement] = []
+  public var line: Int?
+  /// The elements in it, in the order of the document.
+  public var children: [XMLElement] = []
   /// The text directly in the element, without that of its children.
-  package var text = ""
+  public var text = ""
 
-  package init(_ name: String, _ attributes: XMLAttributes = [:], line: Int? = nil, children: [XMLElement] = []) {
+  /// Creates an element without text.
+  public init(_ name: String, _ attributes: XMLAttributes = [:], line: Int? = nil, children: [XMLElement] = []) {
     self.name = name
     self.attributes = attributes
     self.line = line
@@ -20,25 +24,30 @@ package struct XMLElement: Sendable {
   }
 }
 
+@_spi(CoreDataFiles)
 extension XMLElement: Equatable {
   /// Returns whether both have the same content: the order of attributes, lines, and white space between elements are
   /// ignored.
-  package static func == (left: XMLElement, right: XMLElement) -> Bool {
+  public static func == (left: XMLElement, right: XMLElement) -> Bool {
     left.name == right.name && left.attributes == right.attributes && left.children == right.children
       && left.significantText == right.significantText
   }
 
   /// The text; empty if it is only white space between elements.
-  package var significantText: String {
+  public var significantText: String {
     children.isEmpty || text.contains { !$0.isWhitespace } ? text : ""
   }
 }
 
 /// The reason why a text is not an XML document that can be read.
-package struct XMLSyntaxError: Error, Hashable {
-  package let line: Int?
-  package let column: Int?
-  package let message: String
+@_spi(CoreDataFiles)
+public struct XMLSyntaxError: Error, Hashable {
+  /// The line of the error, from 1; nil if it is unknown.
+  public let line: Int?
+  /// The column of the error, from 1; nil if it is unknown.
+  public let column: Int?
+  /// The reason, as libxml2 or the limits of this parser state it.
+  public let message: String
 }
 
 // MARK: XMLTreeBuilder
@@ -116,7 +125,8 @@ extension XMLTreeBuilder {
 ///
 /// Only the given bytes are read: no network, no document type, and a document that declares or uses entities of its
 /// own, or declares default attributes, is refused. So a small document cannot grow into a large one.
-package struct XMLTreeParser {
+@_spi(CoreDataFiles)
+public struct XMLTreeParser {
   /// The greatest depth of nested elements; deeper documents are refused, so that functions over a tree may be
   /// recursive.
   static let deepestNesting = 100
@@ -127,7 +137,10 @@ package struct XMLTreeParser {
   /// its attributes.
   static let longestTag = 64 << 10
 
-  package static func parse(_ bytes: [UInt8]) throws(XMLSyntaxError) -> XMLElement {
+  /// Reads a document of at most 64 MB.
+  ///
+  /// - Throws: ``XMLSyntaxError`` for bytes that are no well-formed document, and for one that exceeds a limit.
+  public static func parse(_ bytes: [UInt8]) throws(XMLSyntaxError) -> XMLElement {
     guard bytes.count <= longestDocument, let count = Int32(exactly: bytes.count) else {
       let message = "The document is longer than \(longestDocument >> 20) MB, which is the limit."
       throw XMLSyntaxError(line: nil, column: nil, message: message)

@@ -231,13 +231,16 @@ final class XMLNames {
 // MARK: XMLAttributes
 
 /// The attributes of an element in the order of the document.
-package struct XMLAttributes: Sendable {
-  package private(set) var items: [(name: String, value: String)] = []
+@_spi(CoreDataFiles)
+public struct XMLAttributes: Sendable {
+  /// The names and values, in the order of the document.
+  public private(set) var items: [(name: String, value: String)] = []
 
-  package var names: [String] { items.map(\.name) }
+  /// The names, in the order of the document.
+  public var names: [String] { items.map(\.name) }
 
   /// The value of the attribute called `name`; setting nil removes it. O(n).
-  package subscript(name: String) -> String? {
+  public subscript(name: String) -> String? {
     get { items.first { $0.name == name }?.value }
     set {
       let place = items.firstIndex { $0.name == name }
@@ -251,22 +254,24 @@ package struct XMLAttributes: Sendable {
   }
 
   /// Adds an attribute whose name is known to be new. O(1).
-  package mutating func append(_ name: String, _ value: String) {
+  public mutating func append(_ name: String, _ value: String) {
     items.append((name, value))
   }
 }
 
+@_spi(CoreDataFiles)
 extension XMLAttributes: Equatable {
   /// Returns whether both have the same attributes, in any order.
-  package static func == (left: XMLAttributes, right: XMLAttributes) -> Bool {
+  public static func == (left: XMLAttributes, right: XMLAttributes) -> Bool {
     left.items.count == right.items.count
       && left.items.sorted { $0.name < $1.name }.elementsEqual(right.items.sorted { $0.name < $1.name }, by: ==)
   }
 }
 
+@_spi(CoreDataFiles)
 extension XMLAttributes: ExpressibleByDictionaryLiteral {
   /// Makes a list of the attributes that have a value.
-  package init(dictionaryLiteral elements: (String, String?)...) {
+  public init(dictionaryLiteral elements: (String, String?)...) {
     items = elements.compactMap { name, value in value.map { (name, $0) } }
   }
 }

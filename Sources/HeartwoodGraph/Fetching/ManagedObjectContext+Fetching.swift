@@ -59,19 +59,26 @@ extension ManagedObjectContext {
     as objectClass: Object.Type
   ) throws -> [Object] {
     try persistentStoreCoordinator.logging(.fetched, entity: entity.name) { log in
-      let objects = try gatherObjects(of: entity, as: objectClass)
+      let objects = try gatherObjects(of: entity, as: objectClass) ?? orderedObjects(of: entity)
       log?.tell(entity: entity.name, count: objects.count)
       return objects
     }
   }
 
+  private func orderedObjects<Object: ManagedObject>(of entity: EntityDescription) throws -> [Object] {
+    let request = FetchRequest<Object>(entityName: entity.name)
+    return try objects(try FetchPass(request, in: self).matches(), request)
+  }
+
+  /// Returns the objects in the order of their rows; nil if the store has another order of the records.
   private func gatherObjects<Object: ManagedObject>(
     of entity: EntityDescription,
     as _: Object.Type
-  ) throws -> [Object] {
+  ) throws -> [Object]? {
     try prepare()
     let new = pending.inserted.objects.filter { $0.entity.isKind(of: entity) }
     let bindings = try bindings(of: entity)
+    if bindings.contains(where: \.table.isOutOfOrder) { return nil }
     let capacity = bindings.reduce(new.count) { $0 + $1.table.count }
     // All empty arrays share their storage, and filling one writes to it.
     if capacity == 0 { return [] }

@@ -239,7 +239,7 @@ extension NodeTable {
   }
 
   /// Whether the order of the rows differs from that of the records.
-  var isOutOfOrder: Bool {
+  package var isOutOfOrder: Bool {
     if case .numbers = order { true } else { false }
   }
 

@@ -69,6 +69,13 @@ import Testing
     #expect(try numbers(context, sortedBy: keys) == Array(1...1000))
   }
 
+  @Test func allObjectsAreInTheSameOrderWithoutARequest() throws {
+    let context = try context(1000)
+    _ = try object(900, context)
+    let numbers = try context.fetch(entityName: "Record").map { try $0.value(forKey: "number") as? Int }
+    #expect(numbers == Array(1...1000))
+  }
+
   @Test func groupsFollowTheirFirstRecords() throws {
     let context = try context(600)
     _ = try object(500, context)

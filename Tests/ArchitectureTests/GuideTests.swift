@@ -19,12 +19,13 @@ import Testing
     #expect(copied == store)
   }
 
-  @Test func codeOfTheGuideToFastStoresIsCodeOfTheExample() throws {
+  @Test func codeOfTheGuideToFastStoresIsCodeOfTheExamples() throws {
     let example =
       try text("Examples/ColumnFile/Sources/ColumnFile/ColumnFileStore.swift")
       + text("Examples/ColumnFile/Sources/ColumnFile/ColumnFile.swift")
+      + text("Tests/ConformanceTests/Appending/LedgerStore.swift")
     let blocks = try codeBlocks(of: "Sources/HeartwoodStore/HeartwoodStore.docc/WriteAFastStore.md")
-    #expect(blocks.count == 4)
+    #expect(blocks.count == 6)
     for block in blocks { #expect(example.contains(block), "The example has no such code:\n\(block)") }
   }
 

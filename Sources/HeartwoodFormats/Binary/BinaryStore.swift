@@ -73,13 +73,14 @@ public final class BinaryStore: AtomicStore, StoreClass {
 
 extension BinaryStore: AppendingStore {
   /// Returns what the changes of a save are at the end of the file; nil if the file should be written as a whole.
-  package func appendix(
-    for changes: SavedChanges,
+  public func appendix(
+    for changes: ChangeSet,
+    recordedAs transaction: ByteSlice?,
     in contents: inout StoreContents,
     before: StoreContents
   ) throws -> FileAppendix? {
     guard addsSaves, var memory = contents.attachment as? BinarySaveMemory, let log = memory.log,
-      let added = try BinaryAppender(log, changes, contents, before, path: path).appendix()
+      let added = try BinaryAppender(log, changes.byColumn, transaction, contents, before, path: path).appendix()
     else { return nil }
     memory.log = added.log
     contents.attachment = memory

@@ -53,28 +53,53 @@ extension AtomicStore {
 
 // MARK: AppendingStore
 
-/// An atomic store that can save few changes by adding to the end of its file.
-package protocol AppendingStore: AtomicStore {
-  /// Returns what a save adds to the file; nil if the file should be written as a whole.
+/// An atomic store that can add a save of few records to the end of its file, so that it costs what the changes cost,
+/// whatever the length of the file.
+///
+///     extension LedgerStore: AppendingStore {
+///       func appendix(
+///         for changes: ChangeSet,
+///         recordedAs transaction: ByteSlice?,
+///         in contents: inout StoreContents,
+///         before: StoreContents
+///       ) throws -> FileAppendix? {
+///         guard let end = contents.attachment as? Int else { return nil }
+///         let bytes = try Block(changes, contents).bytes
+///         if bytes.count > end / 8 { return nil }
+///         contents.attachment = end + bytes.count
+///         return FileAppendix(start: end, bytes: bytes)
+///       }
+///     }
+///
+/// The bytes are on the disk when the save returns. A crash, or a full disk, may leave any part of them at the end of
+/// the file, so ``AtomicStore/load(_:into:)`` must find the end of the last complete save by what is in the file: give
+/// each save its length and a checksum. It keeps that end, or whatever else is needed to add the next save, in
+/// ``StoreLoader/attachment``. Other processes may open the file while bytes are added; they read it as it was.
+///
+/// The framework cuts off what an interrupted save has left, locks the file, detects saves of other processes, and
+/// replaces the file as a whole if a write has failed, and for `heartwood compact`. <doc:WriteAFastStore> shows a whole
+/// store.
+public protocol AppendingStore: AtomicStore {
+  /// Returns what a save adds to the file; nil if ``AtomicStore/save(_:over:to:)`` should write the whole file, because
+  /// the changes are many or the added ones have become many. It does no I/O.
+  ///
+  /// The framework does not call it for the first save of a file, for one that changes the metadata, or while the file
+  /// may be damaged by a failed write: these write the whole file.
   ///
   /// - Parameters:
-  ///   - changes: what the save changes.
-  ///   - contents: the records after the save. Their metadata may differ from those of the file. The store sets the
-  ///     ``StoreContents/attachment`` to what it is once the bytes are added.
+  ///   - changes: what the save changes. All ids are permanent.
+  ///   - transaction: the transaction that the save adds to the history, as the bytes of a ``HistoryPage``; nil if none
+  ///     is kept.
+  ///   - contents: the records after the save. Set their ``StoreContents/attachment`` to what it is once the bytes are
+  ///     added; it is not kept if the save fails.
   ///   - before: the records before the save.
+  /// - Throws: any error, which makes the save fail without a change of the file.
   func appendix(
-    for changes: SavedChanges,
+    for changes: ChangeSet,
+    recordedAs transaction: ByteSlice?,
     in contents: inout StoreContents,
     before: StoreContents
   ) throws -> FileAppendix?
-}
-
-/// The changes of one save, whose records have their references.
-package struct SavedChanges: Sendable {
-  /// The updates and deletions, by row of the tables before the save, and the insertions.
-  package let columns: ColumnChanges
-  /// The transaction that the save adds to the history; nil if none is kept.
-  package let transaction: ByteSlice?
 }
 
 /// The file that a save replaces, for a store that reuses parts of it.

@@ -74,7 +74,9 @@ extension BinarySlot {
 /// Makes of a save the block that is added to the end of the file.
 struct BinaryAppender {
   private let memory: BinaryLogMemory
-  private let changes: SavedChanges
+  /// The updates and deletions, by row of the tables before the save, and the insertions.
+  private let columns: ColumnChanges
+  private let transaction: ByteSlice?
   private let contents: StoreContents
   private let before: StoreContents
   private let path: String
@@ -87,17 +89,20 @@ struct BinaryAppender {
   private static let greatestLength = 1 << 26
 
   /// - Parameters:
+  ///   - transaction: what the save adds to the history; nil if none is kept.
   ///   - contents: the records after the save.
   ///   - before: the records before the save.
   init(
     _ memory: BinaryLogMemory,
-    _ changes: SavedChanges,
+    _ columns: ColumnChanges,
+    _ transaction: ByteSlice?,
     _ contents: StoreContents,
     _ before: StoreContents,
     path: String
   ) {
     self.memory = memory
-    self.changes = changes
+    self.columns = columns
+    self.transaction = transaction
     self.contents = contents
     self.before = before
     self.path = path
@@ -109,7 +114,7 @@ struct BinaryAppender {
     guard newest.number < Self.greatestCount, isSmall,
       try contents.metadata.binaryJSON(path: path) == memory.metadata
     else { return nil }
-    let block = try block().encoded(changes.transaction, after: newest)
+    let block = try block().encoded(transaction, after: newest)
     guard block.bytes.count <= min(Self.greatestLength, newest.baseEnd / Self.greatestPart),
       block.slot.end - newest.baseEnd <= newest.baseEnd / 2
     else { return nil }
@@ -120,7 +125,6 @@ struct BinaryAppender {
 
   /// Whether few records change, and most of the records in the file are still there.
   private var isSmall: Bool {
-    let columns = changes.columns
     let changed =
       columns.updates.reduce(0) { $0 + $1.groups.reduce(0) { $0 + $1.rows.count } }
       + columns.deletions.reduce(0) { $0 + $1.rows.count } + columns.insertions.reduce(0) { $0 + $1.count }
@@ -130,12 +134,12 @@ struct BinaryAppender {
 
   private func block() throws(PersistenceError) -> BinaryBlockBuilder {
     var block = BinaryBlockBuilder(entityCount: contents.model.entities.count)
-    for update in changes.columns.updates {
+    for update in columns.updates {
       let numbers = RowNumbers(update.entity, before, memory)
       for group in update.groups { try add(group, of: update.entity, numbers, to: &block) }
     }
-    for deletion in changes.columns.deletions { add(deletion, to: &block) }
-    for insertion in changes.columns.insertions {
+    for deletion in columns.deletions { add(deletion, to: &block) }
+    for insertion in columns.insertions {
       for group in insertion.groups { try add(group, of: insertion.entity, to: &block) }
     }
     return block

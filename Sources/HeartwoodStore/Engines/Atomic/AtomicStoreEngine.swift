@@ -16,6 +16,8 @@ package final class AtomicStoreEngine: StoreEngine {
     var hasUnsavedMetadata = false
     /// Whether nothing may be added to the file before it is written as a whole.
     var isDoubtful = false
+    /// Whether a save was added to the file since it was opened.
+    var hasAppended = false
   }
 
   private let store: any AtomicStore
@@ -254,8 +256,8 @@ extension AtomicStoreEngine {
       let transaction =
         changes.isEmpty
         ? nil : try record(changes, applied.insertedRows, origin, before: before.contents, in: &after)
-      let saved = SavedChanges(columns: applied.columns, transaction: transaction)
-      if try !append(saved, to: &after, over: before) { try write(&after, over: before) }
+      let saved = ChangeSet(byColumn: applied.columns)
+      if try !append(saved, transaction, to: &after, over: before) { try write(&after, over: before) }
       uniqueness.withLock { $0.add(additions, to: after) }
       return applied.commit(number: saves.advance())
     }
@@ -331,17 +333,30 @@ extension AtomicStoreEngine {
   /// Adds the changes of a save to the file of the previous state, and makes `contents` the current state.
   ///
   /// - Returns: whether that was done; otherwise the file has to be written as a whole.
-  private func append(_ changes: SavedChanges, to contents: inout StoreContents, over before: State) throws -> Bool {
+  private func append(
+    _ changes: ChangeSet,
+    _ transaction: ByteSlice?,
+    to contents: inout StoreContents,
+    over before: State
+  ) throws -> Bool {
     guard let store = store as? any AppendingStore, let path, let file = before.file, !before.isDoubtful,
-      file.status.identity == before.standing
+      file.status.identity == before.standing, !before.hasUnsavedMetadata,
+      contents.metadata == before.contents.metadata
     else { return false }
     var after = contents
-    guard let appendix = try store.appendix(for: changes, in: &after, before: before.contents) else { return false }
+    guard
+      let appendix = try store.appendix(
+        for: changes,
+        recordedAs: transaction,
+        in: &after,
+        before: before.contents
+      )
+    else { return false }
     try check(contents)
-    guard let result = try AtomicFile(path: path, fileSystem: fileSystem).append(appendix, to: file) else {
-      return false
-    }
+    let target = AtomicFile(path: path, fileSystem: fileSystem)
+    guard let result = try target.append(appendix, to: file, isFirst: !before.hasAppended) else { return false }
     state.withLock { state in
+      state.hasAppended = true
       state.file = result.file
       state.standing = result.file.status.identity
       state.isDoubtful = result.isDoubtful

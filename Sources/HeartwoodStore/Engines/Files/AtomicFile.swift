@@ -182,16 +182,20 @@ extension AtomicFile {
 
 // MARK: Appending
 
-/// Bytes that a save adds to the end of a file.
-package struct FileAppendix: Sendable {
-  /// The end of what is valid in the file. Bytes after it are what an interrupted save has left.
-  let start: Int
-  let bytes: [UInt8]
-  /// Bytes at the front of the file that name its new end, written when the appended bytes are on the disk. The file
-  /// must be valid without them, and with a part of them.
-  let seal: FilePatch
+/// Bytes that an ``AppendingStore`` adds to the end of its file.
+public struct FileAppendix: Sendable {
+  /// The end of what is valid in the file. Bytes after it are what an interrupted save has left, and are cut off.
+  public let start: Int
+  /// The bytes to add.
+  public let bytes: [UInt8]
+  /// Bytes before ``start`` that name the new end of the file; nil if a reader finds the end by itself. They are
+  /// written when the added bytes are on the disk, and the save does not wait for them: the file must be valid without
+  /// them, and with a part of them.
+  public let seal: FilePatch?
 
-  package init(start: Int, bytes: [UInt8], seal: FilePatch) {
+  /// Creates what is added to a file from `start` on. If the file is shorter than that, or the seal does not lie before
+  /// `start`, the file is written as a whole.
+  public init(start: Int, bytes: [UInt8], seal: FilePatch? = nil) {
     self.start = start
     self.bytes = bytes
     self.seal = seal
@@ -212,12 +216,20 @@ extension AtomicFile {
   /// Adds bytes to the end of the file. They count once they are on the disk; before that, a crash leaves the file as
   /// it was, with a part of them behind its end.
   ///
-  /// - Parameter file: the file that they were made for, in its present state.
+  /// - Parameters:
+  ///   - file: the file that they were made for, in its present state.
+  ///   - isFirst: whether to remove what a killed process has left beside the file.
   /// - Returns: nil if nothing can be added to this file; then it is unchanged.
   /// - Throws: an error if the file is unchanged, or if its state cannot be read afterwards.
-  func append(_ appendix: FileAppendix, to file: StoreInput) throws(PersistenceError) -> Extension? {
+  func append(
+    _ appendix: FileAppendix,
+    to file: StoreInput,
+    isFirst: Bool
+  ) throws(PersistenceError) -> Extension? {
     try withLockedFile(expecting: file.status.identity) { target, size throws(PersistenceError) in
-      guard appendix.start <= size, appendix.seal.fits(in: appendix.start),
+      // try?: leftovers of dead processes do no harm.
+      if isFirst { try? fileSystem.removeAbandonedTemporaryFiles(besidePath: target) }
+      guard appendix.start >= 0, appendix.start <= size, appendix.seal?.fits(in: appendix.start) ?? true,
         let handle = try fileSystem.openFileForPatching(atPath: target)
       else { return nil }
       if appendix.start < size {
@@ -263,7 +275,8 @@ extension AtomicFile {
   }
 
   /// Returns whether the seal is written. The file is valid without it, so a failure is none of the save.
-  private func seal(_ seal: FilePatch, _ handle: any PatchableFile) -> Bool {
+  private func seal(_ seal: FilePatch?, _ handle: any PatchableFile) -> Bool {
+    guard let seal else { return true }
     do throws(PersistenceError) {
       try handle.write(seal.bytes, at: seal.offset)
       return true

@@ -9,7 +9,7 @@ struct SQLiteCases: ParsableCommand {
     subcommands: [
       InsertItemsCommand.self, InsertListsCommand.self, ReadItemsCommand.self, SaveItemCommand.self,
       FilterItemsCommand.self, PrefetchCommand.self, MigrateItemsCommand.self, UpdateItemsCommand.self,
-      WalkItemsCommand.self, RenewItemsCommand.self, TurnsCommand.self,
+      WalkItemsCommand.self, RenewItemsCommand.self, TurnsCommand.self, TurnsPartnerCommand.self,
       PinCommand.self,
     ]
   )

@@ -98,37 +98,85 @@ struct PinCommand: ParsableCommand {
   }
 }
 
-/// Two who save in turn, each of whom has to take what the other has saved.
+/// Two processes that save in turn: each has to take over what the other has saved.
 struct TurnsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "turns",
-    abstract: "Save one object in turn with somebody else, again and again."
+    abstract: "Save one object in turn with another process, again and again."
   )
 
   @Argument var path: String
   @Option(help: "How often each saves.") var saves = 1_000
 
   func run() throws {
-    let contexts = try (0..<2).map { _ in try Item.openContext(path) }
+    let partner = try TurnsPartner(path)
+    let context = try Item.openContext(path)
     let clock = ContinuousClock()
     var halves: [Double] = []
     for half in 0..<2 {
       let start = clock.now
       for number in 0..<(saves / 2) {
-        for (index, context) in contexts.enumerated() {
-          let items = try context.fetch(FetchRequest<Item>(offset: 100 * number + half, limit: 10))
-          items.first?.sortOrder ^= 1
-          let item = try context.insert(Item.self)
-          item.sortOrder = Int64(index)
-          try context.save()
-        }
+        try Self.saveOne(in: context, offset: 100 * number + half, sortOrder: 0)
+        try partner.saveOne(offset: 100 * number + half)
       }
       halves.append((clock.now - start).seconds)
     }
+    try partner.end()
     try CaseReport(
       seconds: halves[0] + halves[1],
       rows: 2 * saves,
       details: ["first half": halves[0], "second half": halves[1]]
     ).print()
+  }
+
+  /// Changes a to-do, which may be one that the other process has changed, and adds another.
+  static func saveOne(in context: ManagedObjectContext, offset: Int, sortOrder: Int64) throws {
+    let items = try context.fetch(FetchRequest<Item>(offset: offset, limit: 10))
+    items.first?.sortOrder ^= 1
+    try context.insert(Item.self).sortOrder = sortOrder
+    try context.save()
+  }
+}
+
+/// The other process of ``TurnsCommand``: it saves once for each offset that it reads, and then answers with a line.
+struct TurnsPartnerCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "turns-partner", shouldDisplay: false)
+
+  @Argument var path: String
+
+  func run() throws {
+    let context = try Item.openContext(path)
+    while let line = readLine(), let offset = Int(line) {
+      try TurnsCommand.saveOne(in: context, offset: offset, sortOrder: 1)
+      try FileHandle.standardOutput.write(contentsOf: Data("saved\n".utf8))
+    }
+  }
+}
+
+/// The other process, as the first one sees it.
+private struct TurnsPartner {
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+
+  init(_ path: String) throws {
+    process.executableURL = Bundle.main.executableURL
+    process.arguments = ["turns-partner", path]
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+  }
+
+  /// Makes the process save once, and waits for it.
+  func saveOne(offset: Int) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data("\(offset)\n".utf8))
+    guard !output.fileHandleForReading.availableData.isEmpty else {
+      throw ValidationError("The other process has ended.")
+    }
+  }
+
+  func end() throws {
+    try input.fileHandleForWriting.close()
+    process.waitUntilExit()
   }
 }

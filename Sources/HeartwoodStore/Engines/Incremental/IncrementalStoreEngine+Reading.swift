@@ -206,16 +206,6 @@ extension IncrementalStoreEngine {
     return result
   }
 
-  /// Returns about how many records the entity has. They are counted once until others save: that may take the store as
-  /// long as reading an index.
-  private func estimatedCount(of entity: EntityDescription) throws -> Int {
-    let (mark, known) = state.withLock { ($0.mark, $0.estimates[entity.ordinal]) }
-    if let known, known.mark == mark { return known.count }
-    let count = try store.estimatedCount(of: entity)
-    state.withLock { $0.estimates[entity.ordinal] = (mark, count) }
-    return count
-  }
-
   private func tooMany(_ count: Int, _ entity: EntityDescription) -> PersistenceError {
     PersistenceError(
       .capabilityMissing,

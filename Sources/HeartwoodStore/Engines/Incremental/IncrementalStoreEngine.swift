@@ -22,8 +22,6 @@ package final class IncrementalStoreEngine: StoreEngine {
     var remoteChanges: RemoteChanges?
     /// What relies on records staying in their rows.
     var keepers = RowKeepers()
-    /// About how many records entities have, by ordinal, and the mark when they were counted.
-    var estimates: [Int: (mark: UInt64?, count: Int)] = [:]
     /// The number of known records at which their memory is measured next.
     var nextLook = 0
   }

@@ -174,12 +174,21 @@ extension CocoaError {
   /// Returns the error that Core Data throws in the same case. Errors that the application has thrown stay themselves.
   static func of(_ error: any Error, _ context: NSManagedObjectContext? = nil) -> any Error {
     guard let error = error as? PersistenceError else {
+      if let failure = error as? OwnStoreFailure { return failure.error }
       if let error = error as? FetchPredicateError { return make(.persistentStoreOperation, "\(error)", error) }
       return error
     }
     if error.code == .validationFailed { return validation(error, context) }
+    if let own = OwnStoreFailure.cause(of: error) { return own }
     let code = error.cocoaErrorCode.map(Code.init(rawValue:)) ?? .coreData
-    return make(code, error.message, error)
+    return make(code, error.message, error, context.map { conflicts(error, $0) } ?? [:])
+  }
+
+  private static func conflicts(_ error: PersistenceError, _ context: NSManagedObjectContext) -> [String: Any] {
+    let merges: [Any] = error.context.mergeConflicts.map { NSMergeConflict($0, context) }
+    let violations: [Any] = NSConstraintConflict.conflicts(error.context.constraintConflicts, context).map(\.conflict)
+    let all = merges + violations
+    return all.isEmpty ? [:] : [NSPersistentStoreSaveConflictsErrorKey: all]
   }
 
   private static func validation(_ error: PersistenceError, _ context: NSManagedObjectContext?) -> any Error {

@@ -17,6 +17,13 @@ final class ContextQueue: Sendable {
   private let queue: DispatchQueue?
   private let key = DispatchSpecificKey<Bool>()
 
+  /// Marks the main queue, which any thread may run once the program waits for it.
+  private static let mainKey: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
   init(_ type: NSManagedObjectContextConcurrencyType) {
     self.type = type
     switch type {
@@ -32,7 +39,7 @@ final class ContextQueue: Sendable {
     switch type {
     case .confinementConcurrencyType: true
     case .privateQueueConcurrencyType: DispatchQueue.getSpecific(key: key) == true
-    case .mainQueueConcurrencyType: Thread.isMainThread
+    case .mainQueueConcurrencyType: Thread.isMainThread || DispatchQueue.getSpecific(key: Self.mainKey) == true
     }
   }
 

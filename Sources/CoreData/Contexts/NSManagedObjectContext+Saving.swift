@@ -30,6 +30,7 @@ extension NSManagedObjectContext {
     withExtendedLifetime(observation) {}
     let sets = savedSets ?? ContextSets()
     forgetSettled()
+    if parent == nil { for object in sets.inserted { object.registerInOwnStore(self) } }
     post(.NSManagedObjectContextDidSave, sets.userInfo)
     post(Self.didSaveObjectIDsNotification, sets.objectIDs)
   }

@@ -26,6 +26,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   private final var failure: (any Error)?
   private final var isEventScheduled = false
   final var isSaving = false
+  /// The objects of a context that a store of one's own is given.
+  final var shownObjects: ShownObjects?
   final var savedSets: ContextSets?
 
   /// Creates a context of a queue of the given type, without stores.
@@ -112,13 +114,25 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       givenCoordinator?.note(self)
     }
     guard let coreContext else { return }
+    present(coreContext)
+    changed = [:]
+    observe(coreContext)
+  }
+
+  /// Makes the context present one of Heartwood's that another part of the framework has made.
+  final func present(_ core: ManagedObjectContext, of model: NSManagedObjectModel) {
+    coreContext = core
+    presentedModel = model
+    present(core)
+  }
+
+  private final func present(_ coreContext: ManagedObjectContext) {
     coreContext.presenter = self
+    coreContext.namingObserver = { [weak self] store in self?.namingObserver(of: store) }
     coreContext.name = name
     coreContext.transactionAuthor = transactionAuthor
     if let policy = mergePolicy as? NSMergePolicy { coreContext.mergePolicy = policy.core }
     coreContext.undoManager = undoManager?.core
-    changed = [:]
-    observe(coreContext)
   }
 
   private final func observe(_ core: ManagedObjectContext) {
@@ -134,12 +148,21 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Heartwood's context. The application must have given this one a coordinator or a parent.
   final var core: ManagedObjectContext {
     if let coreContext { return coreContext }
+    ProgrammerError.check(
+      shownObjects == nil,
+      "A store is given this context to make the objects of ids: object(with:). It cannot fetch or save with it."
+    )
     ProgrammerError.stop("The context has neither a persistentStoreCoordinator nor a parent. Set one first.")
   }
 
   final var coordinatorOfChain: NSPersistentStoreCoordinator? { persistentStoreCoordinator }
 
-  final var managedObjectModel: NSManagedObjectModel? { persistentStoreCoordinator?.managedObjectModel }
+  /// The model of a context that the framework has made, and that may have no coordinator.
+  final var presentedModel: NSManagedObjectModel?
+
+  final var managedObjectModel: NSManagedObjectModel? {
+    presentedModel ?? persistentStoreCoordinator?.managedObjectModel
+  }
 
   /// Whether saves of others are merged automatically, on the context's queue.
   open var automaticallyMergesChangesFromParent = false
@@ -231,10 +254,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     object.owner = self
     object.detached = nil
     record.facade = object
+    object.registerInOwnStore(self)
   }
 
   private final func insertRecord(of object: NSManagedObject) {
-    guard let entity = managedObjectModel?.entitiesByName[object.entity.name ?? ""], entity === object.entity else {
+    guard let entity = managedObjectModel?.entitiesByName[object.entity.name ?? ""],
+      entity === object.entity || presentedModel != nil
+    else {
       ProgrammerError.stop("The entity \(object.entity.name ?? "") is not of the model of the context's coordinator.")
     }
     let outer = inserting
@@ -262,7 +288,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final func facade(of record: CoreObject) -> NSManagedObject {
     if let object = record.facade { return object }
     guard let model = managedObjectModel else { ProgrammerError.stop("The context has no coordinator any more.") }
-    let entity = model.description(of: record.entity)
+    return makeFacade(of: record, model.description(of: record.entity))
+  }
+
+  /// Makes the object of a record that has none.
+  final func makeFacade(of record: CoreObject, _ entity: NSEntityDescription) -> NSManagedObject {
     let outer = presenting
     presenting = record
     let object = entity.objectClass.init(entity: entity, insertInto: self)
@@ -378,6 +408,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     failure = nil
     guard let coreContext else { return }
     let objects = registeredObjects
+    renewOwnStores()
     hold { coreContext.reset() }
     changed = [:]
     if !objects.isEmpty { post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: Array(objects)]) }
@@ -386,6 +417,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Makes an object take its newest stored values, keeping its own changes or discarding them.
   open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
     guard let record = object.record else { return }
+    renewOwnStores(object.objectID)
     hold { core.refresh(record, mergeChanges: flag) }
     noteChange(of: object)
   }
@@ -393,7 +425,21 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Makes all objects take their newest stored values, keeping their changes.
   open func refreshAllObjects() {
     guard let coreContext else { return }
+    renewOwnStores()
     hold { coreContext.refreshAllObjects() }
+  }
+
+  /// Makes stores of one's own give a record again; nil stands for all.
+  private final func renewOwnStores(_ id: NSManagedObjectID? = nil) {
+    for store in persistentStoreCoordinator?.ownIncrementalStores ?? [] {
+      if let id, id.persistentStore !== store { continue }
+      store.renew(id)
+      do {
+        try store.core?.engine.followOthers()
+      } catch {
+        noteFailure(error)
+      }
+    }
   }
 
   /// Makes the next save fail if the object was saved elsewhere since it was read.

@@ -13,6 +13,7 @@ extension NSNumber: NSFetchRequestResult {}
 /// The kinds of requests.
 public enum NSPersistentStoreRequestType: UInt, Sendable {
   case fetchRequestType = 1
+  case saveRequestType = 2
   case batchInsertRequestType = 5
   case batchUpdateRequestType = 6
   case batchDeleteRequestType = 7
@@ -178,11 +179,20 @@ extension NSFetchRequest {
 
 // MARK: Results of another type
 
-extension NSFetchRequest {
-  /// Returns the same request as one of another type of results. The command heartwood-coredata makes this of
-  /// a forced cast of a request, which succeeds on Apple's systems whatever the type is.
+/// A fetch request, whatever the type of its results is.
+protocol AnyFetchRequest: NSPersistentStoreRequest {}
+
+extension NSFetchRequest: AnyFetchRequest {}
+
+extension NSPersistentStoreRequest {
+  /// Returns the same fetch request as one of another type of results. The command heartwood-coredata makes this of
+  /// a forced cast of a request, which succeeds on Apple's systems whatever the type is. Another kind of request ends
+  /// the program, as the cast does.
   public final func requesting<Other>(_ type: NSFetchRequest<Other>.Type) -> NSFetchRequest<Other> {
+    guard self is any AnyFetchRequest else {
+      ProgrammerError.stop("The request is of the class \(Swift.type(of: self)), and not a fetch request.")
+    }
     // The class keeps nothing of the type of its results, whose constraint is a mere marker.
-    Unmanaged<NSFetchRequest<Other>>.fromOpaque(Unmanaged.passUnretained(self).toOpaque()).takeUnretainedValue()
+    return Unmanaged<NSFetchRequest<Other>>.fromOpaque(Unmanaged.passUnretained(self).toOpaque()).takeUnretainedValue()
   }
 }

@@ -48,6 +48,11 @@ enum PredicateTree {
     }
   }
 
+  /// Returns a sort descriptor of a store as one of Foundation.
+  static func sortDescriptor(of descriptor: FetchSortDescriptor) -> NSSortDescriptor {
+    KeySortDescriptor(name: descriptor.keyPath, ascending: descriptor.isAscending, comparison: descriptor.comparison)
+  }
+
   /// Returns a sort descriptor in the stores' form.
   static func sortDescriptor(_ descriptor: NSSortDescriptor) throws -> FetchSortDescriptor {
     if let descriptor = descriptor as? KeySortDescriptor {

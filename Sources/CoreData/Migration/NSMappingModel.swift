@@ -70,7 +70,7 @@ open class NSMappingModel: NSObject {
     self.file = file
   }
 
-  private convenience init(_ model: MappingModel) {
+  convenience init(_ model: MappingModel) {
     self.init()
     original = model
     entityMappings = model.entityMappings.map(NSEntityMapping.init)
@@ -143,7 +143,8 @@ open class NSEntityMapping: NSObject {
   open var relationshipMappings: [NSPropertyMapping]? = []
   /// The author's own notes. Migrations hand on strings only.
   open var userInfo: [AnyHashable: Any]?
-  private var policyName: String?
+  /// The name of the class of the application's policy, a subclass of ``NSEntityMigrationPolicy``; nil stands for none.
+  open var entityMigrationPolicyClassName: String?
   /// The condition on the records that are read.
   private var condition: FetchPredicate?
 
@@ -161,7 +162,7 @@ open class NSEntityMapping: NSObject {
     attributeMappings = mapping.attributeMappings.map(NSPropertyMapping.init)
     relationshipMappings = mapping.relationshipMappings.map(NSPropertyMapping.init)
     userInfo = mapping.userInfo.isEmpty ? nil : mapping.userInfo
-    policyName = mapping.entityMigrationPolicyClassName
+    entityMigrationPolicyClassName = mapping.entityMigrationPolicyClassName
     condition = mapping.sourcePredicate
   }
 
@@ -176,7 +177,7 @@ open class NSEntityMapping: NSObject {
       sourcePredicate: condition,
       attributeMappings: try (attributeMappings ?? []).map { try $0.mapping() },
       relationshipMappings: try (relationshipMappings ?? []).map { try $0.mapping() },
-      entityMigrationPolicyClassName: policyName,
+      entityMigrationPolicyClassName: entityMigrationPolicyClassName,
       userInfo: userInfo.texts
     )
   }
@@ -333,4 +334,29 @@ private struct PlacedMapping {
 
 extension ManagedObjectModel {
   fileprivate var hashes: [String: Data] { entitiesByName.mapValues(\.versionHash) }
+}
+
+// MARK: KnownMappings
+
+/// The mapping models that are found when a store is migrated as it is added: those in the main bundle, and those beside
+/// the models that were read from files.
+enum KnownMappings {
+  /// Returns the mapping models between versions of a model.
+  static func mappings(among models: [ManagedObjectModel]) -> [MappingModel] {
+    // try?: a folder that cannot be read has no mapping models; a migration that lacks one says so.
+    let files = (try? MappingModelFile.files(in: KnownModels.folders())) ?? []
+    if files.isEmpty { return [] }
+    let names = KnownModels.namedVersions()
+    func isVersion(_ name: String?, _ model: ManagedObjectModel) -> Bool {
+      guard let name else { return true }
+      return names.contains { $0.version == name && $0.model.hashes == model.hashes }
+    }
+    return files.flatMap { file in
+      models.flatMap { old in
+        models.filter { $0 !== old && isVersion(file.sourceVersion, old) && isVersion(file.destinationVersion, $0) }
+          // try?: a mapping model that does not fit the models is for others.
+          .compactMap { try? file.mappingModel(forSourceModel: old, destinationModel: $0) }
+      }
+    }
+  }
 }

@@ -46,6 +46,16 @@ open class NSManagedObjectModel: NSObject {
     for template in model.fetchRequestTemplates { templates[template.name] = NSFetchRequest(template) }
   }
 
+  /// Creates a model that shows one of stores. Its objects are all of the class NSManagedObject.
+  convenience init(showing model: ManagedObjectModel) {
+    self.init(model)
+    for (entity, description) in zip(model.entities, allEntities) {
+      description.objectClass = NSManagedObject.self
+      description.resolved = entity
+    }
+    resolved = model
+  }
+
   private func checkMutable() {
     ProgrammerError.check(
       resolved == nil,
@@ -145,6 +155,24 @@ open class NSManagedObjectModel: NSObject {
     return model.entitiesByName.mapValues(\.versionHash)
   }
 
+  /// A text that identifies the version: models with equal version hashes share it. It is empty as long as the model is
+  /// not sound.
+  open var versionChecksum: String {
+    // try?: a model that is not sound has no version yet.
+    (try? model())?.versionChecksum ?? ""
+  }
+
+  /// Returns the checksums of the versions of a model, by their names.
+  open class func checksumsForVersionedModel(at modelURL: URL) throws -> [String: String] {
+    do {
+      let models = try DataModelFile.models(at: modelURL)
+      let checksums = models.map { (name: $0.version, checksum: $0.model.versionChecksum) }
+      return Dictionary(checksums.map { ($0.name, $0.checksum) }) { first, _ in first }
+    } catch {
+      throw CocoaError.make(.coreData, "\(error)", error)
+    }
+  }
+
   /// Returns whether a store with this metadata can be opened with the model as it is, without a migration.
   open func isConfiguration(
     withName configuration: String?,
@@ -216,7 +244,7 @@ extension NSManagedObjectModel {
   ) -> NSManagedObjectModel? {
     // try?: a model that cannot be read is none of those that are looked for.
     let versions = ModelFiles.urls(in: bundles ?? [.main]).flatMap { (try? ModelFiles.versions(at: $0)) ?? [] }
-    return versions.lazy.map(NSManagedObjectModel.init)
+    return versions.lazy.map { NSManagedObjectModel($0) }
       .first { $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) }
   }
 }
@@ -325,6 +353,22 @@ enum KnownModels {
     let others = ModelFiles.urls(in: [.main]).filter { !files.contains($0) }
     // try?: no migration begins with a model that cannot be read, and one that lacks its first model says so.
     return (files + others).flatMap { (try? ModelFiles.versions(at: $0)) ?? [] }
+  }
+
+  /// All versions of these models by their names.
+  static func namedVersions() -> [(version: String, model: ManagedObjectModel)] {
+    let files = urls.withLock { $0 }
+    let others = ModelFiles.urls(in: [.main]).filter { !files.contains($0) }
+    // try?: as above.
+    return (files + others).flatMap { (try? DataModelFile.models(at: $0)) ?? [] }
+  }
+
+  /// The folders of these models, and the models themselves if they are folders.
+  static func folders() -> [URL] {
+    let files = urls.withLock { $0 }
+    let main = [Bundle.main.resourceURL].compactMap { $0 }
+    var seen: Set<String> = []
+    return (main + files + files.map { $0.deletingLastPathComponent() }).filter { seen.insert($0.path).inserted }
   }
 }
 

@@ -22,6 +22,16 @@ enum ManagedObjectClasses {
   }
 }
 
+extension ManagedObjectClasses {
+  /// Returns the class called `name`, with its module or without, that inherits from `base`; nil if there is none.
+  static func objectClass<Base: AnyObject>(named name: String, _ base: Base.Type) -> Base.Type? {
+    let plain = name.hasPrefix(".") ? String(name.dropFirst()) : name
+    if let noted = NamedClasses[plain] as? Base.Type { return noted }
+    if let found = NSClassFromString(plain) as? Base.Type { return found }
+    return TypeSearch.objectClass(named: plain, base)
+  }
+}
+
 // MARK: Names of classes
 
 /// Returns the name by which a model finds a class. Foundation's function of this name ends the program for classes in

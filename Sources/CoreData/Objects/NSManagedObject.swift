@@ -35,6 +35,8 @@ open class NSManagedObject: NSObject {
   final var detached: DetachedValues?
   /// The context, as long as the object is in it.
   final weak var owner: NSManagedObjectContext?
+  /// Tells a store of one's own that there is the object.
+  final var registration: StoreRegistration?
 
   /// Creates an object of `entity` and inserts it into a context; nil leaves it on its own.
   ///

@@ -12,13 +12,18 @@ public protocol ManagedObjectClassName {
 enum TypeSearch {
   /// Returns the class called `name`; nil if there is none, or several are called so. O(types of the program).
   static func objectClass(named name: String) -> NSManagedObject.Type? {
+    objectClass(named: name, NSManagedObject.self)
+  }
+
+  /// Returns the class called `name` that inherits from `base`.
+  static func objectClass<Base: AnyObject>(named name: String, _ base: Base.Type) -> Base.Type? {
     let given = types(named: "CoreDataName_" + name).compactMap {
-      (($0 as? any ManagedObjectClassName.Type)?.objectClass) as? NSManagedObject.Type
+      (($0 as? any ManagedObjectClassName.Type)?.objectClass) as? Base.Type
     }
     if let first = given.first { return first }
     // A name with dots is of a nested class or has a module.
     let last = name.split(separator: ".").last.map(String.init) ?? name
-    let found = types(named: last).compactMap { $0 as? NSManagedObject.Type }.filter {
+    let found = types(named: last).compactMap { $0 as? Base.Type }.filter {
       name == last || String(reflecting: $0) == name || String(reflecting: $0).hasSuffix("." + name)
     }
     return found.count == 1 ? found[0] : nil

@@ -109,7 +109,7 @@ open class NSAtomicStore: NSPersistentStore {
 
   private static func name(_ entity: NSEntityDescription, _ data: Any) -> String { "\(entity.name ?? "")/\(data)" }
 
-  private static func reference(_ data: Any) -> ReferenceID {
+  static func reference(_ data: Any) -> ReferenceID {
     switch data {
     case let text as String: ReferenceID(text: text)
     case let uuid as UUID: .uuid(uuid)

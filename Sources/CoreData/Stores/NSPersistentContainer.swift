@@ -97,6 +97,16 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
   }
 
+  /// Creates a container of a coordinator whose stores are open.
+  init(showing coordinator: NSPersistentStoreCoordinator) {
+    name = "Migration"
+    managedObjectModel = coordinator.managedObjectModel
+    persistentStoreCoordinator = coordinator
+    viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+    viewContext.persistentStoreCoordinator = coordinator
+    persistentStoreDescriptions = []
+  }
+
   /// Creates a container of the model called `name` in the main bundle, which must be there.
   public convenience init(name: String) {
     guard

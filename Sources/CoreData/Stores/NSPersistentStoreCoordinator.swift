@@ -13,7 +13,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   private final let model: NSManagedObjectModel
   final let core: PersistentStoreCoordinator
   private final let state = NSLock()
-  private final var stores: [NSPersistentStore] = []
+  private final var stores: [NSPersistentStore] = [] {
+    didSet { ownStores = stores.compactMap { $0 as? NSIncrementalStore } }
+  }
+  private final var ownStores: [NSIncrementalStore] = []
   private final var contexts: [WeakContext] = []
   private final let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
   private final let queueKey = DispatchSpecificKey<Bool>()
@@ -41,6 +44,15 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     queue.setSpecific(key: queueKey, value: true)
   }
 
+  /// Creates a coordinator that shows one of Heartwood's, with its stores.
+  init(showing core: PersistentStoreCoordinator) {
+    model = NSManagedObjectModel(showing: core.managedObjectModel)
+    self.core = core
+    super.init()
+    queue.setSpecific(key: queueKey, value: true)
+    stores = core.persistentStores.map { NSPersistentStore($0, self, nil, nil) }
+  }
+
   /// The model of the stores.
   open var managedObjectModel: NSManagedObjectModel { model }
 
@@ -65,13 +77,17 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     options: [AnyHashable: Any]? = nil
   ) throws -> NSPersistentStore {
     try translating {
-      let translated = try StoreOptionTable.options(options)
-      let isInMemory = StoreType(storeType) == .inMemory
-      return try opening(options, named: isInMemory ? storeURL : nil) {
+      var translated = try StoreOptionTable.options(options)
+      if translated[.shouldMigrateStoreAutomatically] {
+        let models = translated[.olderModels] + [core.managedObjectModel]
+        translated[.mappingModels] = KnownMappings.mappings(among: models)
+      }
+      let hasNoFile = StoreType(storeType) == .inMemory || StoreTypes.incrementalClass(storeType) != nil
+      return try opening(options, named: hasNoFile ? storeURL : nil) {
         try core.addPersistentStore(
           type: StoreType(storeType),
           configuration: configuration == "PF_DEFAULT_CONFIGURATION_NAME" ? nil : configuration,
-          at: isInMemory ? nil : storeURL,
+          at: hasNoFile ? nil : storeURL,
           options: translated
         )
       }
@@ -84,7 +100,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     named url: URL? = nil,
     _ open: () throws -> PersistentStore
   ) throws -> NSPersistentStore {
-    let opening = StoreOpening(self, options)
+    let opening = StoreOpening(self, options, url)
     let opened = try opening.run(open)
     let store = opening.store ?? NSPersistentStore(opened, self, url, options)
     store.core = opened
@@ -177,6 +193,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ) throws -> NSPersistentStore {
     try translating {
       guard let opened = store.core else { throw PersistentStoreCoordinator.notOpen(nil) }
+      guard StoreTypes.incrementalClass(storeType) == nil else {
+        throw CocoaError.make(
+          .persistentStoreOperation,
+          "A store cannot be moved to one of the type \(storeType), which is saved record by record. Add that store, and "
+            + "insert the objects."
+        )
+      }
       store.willRemove(from: self)
       let translated = try StoreOptionTable.options(options)
       let successor = try opening(options) {
@@ -234,7 +257,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     at url: URL,
     options: [AnyHashable: Any]? = nil
   ) throws -> [String: Any] {
-    try translating {
+    if let storeClass = StoreTypes.incrementalClass(storeType) {
+      return try storeClass.metadataForPersistentStore(with: url)
+    }
+    return try translating {
       let options = try StoreOptionTable.options(options)
       return try StoreTypes.coordinator().metadataForPersistentStore(
         type: StoreType(storeType),
@@ -266,18 +292,40 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ///
   ///     NSPersistentStoreCoordinator.registerStoreClass(CSVStore.self, forStoreType: "CSVStore")
   ///
-  /// - Parameter storeClass: a subclass of ``NSAtomicStore``; incremental stores of one's own are not there.
+  /// - Parameter storeClass: a subclass of ``NSAtomicStore`` or ``NSIncrementalStore``.
   open class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
     StoreTypes.registry.unregister(StoreType(storeType))
+    StoreTypes.setIncrementalClass(nil, storeType)
     guard let storeClass else { return }
-    guard let storeClass = storeClass as? NSAtomicStore.Type else {
-      ProgrammerError.stop("\(storeClass) does not inherit from NSAtomicStore.")
-    }
     do {
-      try StoreTypes.registry.register(OwnAtomicFormat(storeClass, storeType))
+      switch storeClass {
+      case let atomic as NSAtomicStore.Type: try StoreTypes.registry.register(OwnAtomicFormat(atomic, storeType))
+      case let incremental as NSIncrementalStore.Type:
+        try StoreTypes.registry.register(OwnIncrementalFormat(incremental, storeType))
+        StoreTypes.setIncrementalClass(incremental, storeType)
+      default: ProgrammerError.stop("\(storeClass) inherits from neither NSAtomicStore nor NSIncrementalStore.")
+      }
     } catch {
       ProgrammerError.stop("\(storeClass) cannot be registered: \(error)")
     }
+  }
+
+  // MARK: Stores of one's own
+
+  /// Whether an incremental store of one's own is open.
+  final var hasOwnIncrementalStores: Bool { !ownIncrementalStores.isEmpty }
+
+  final var ownIncrementalStores: [NSIncrementalStore] { state.withLock { ownStores } }
+
+  final func ownIncrementalStore(_ core: PersistentStore) -> NSIncrementalStore? {
+    ownIncrementalStores.first { $0.core === core }
+  }
+
+  /// Returns the store of one's own that alone keeps the objects of an entity.
+  final func ownIncrementalStore(ofEntity name: String, among affected: [NSPersistentStore]?) -> NSIncrementalStore? {
+    guard hasOwnIncrementalStores else { return nil }
+    let stores = (affected ?? persistentStores).filter { $0.core?.entities.contains { $0.name == name } ?? false }
+    return stores.count == 1 ? stores[0] as? NSIncrementalStore : nil
   }
 
   // MARK: Queue
@@ -366,6 +414,23 @@ enum StoreTypes {
       ProgrammerError.stop("The types of the stores that ship differ: \(error)")
     }
   }()
+
+  // `@unchecked Sendable`: a class does not change.
+  private struct Registered: @unchecked Sendable {
+    let storeClass: NSIncrementalStore.Type
+  }
+
+  private static let incrementalClasses = Mutex<[String: Registered]>([:])
+
+  /// Returns the class of the stores of a type that are one's own and saved record by record; nil for other types.
+  static func incrementalClass(_ type: String) -> NSIncrementalStore.Type? {
+    incrementalClasses.withLock { $0[type] }?.storeClass
+  }
+
+  static func setIncrementalClass(_ storeClass: NSIncrementalStore.Type?, _ type: String) {
+    let registered = storeClass.map(Registered.init)
+    incrementalClasses.withLock { $0[type] = registered }
+  }
 
   /// Returns a coordinator that only looks at files.
   static func coordinator() throws -> PersistentStoreCoordinator {

@@ -77,12 +77,15 @@ extension StoreMetadata {
 final class StoreOpening {
   let coordinator: NSPersistentStoreCoordinator
   let options: [AnyHashable: Any]?
+  /// The URL of a store whose place Heartwood does not know.
+  let url: URL?
   var store: NSPersistentStore?
 
   private static let key = "CoreData.StoreOpening"
 
-  init(_ coordinator: NSPersistentStoreCoordinator, _ options: [AnyHashable: Any]?) {
+  init(_ coordinator: NSPersistentStoreCoordinator, _ options: [AnyHashable: Any]?, _ url: URL?) {
     self.coordinator = coordinator
+    self.url = url
     self.options = options
   }
 

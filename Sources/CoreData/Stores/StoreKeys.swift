@@ -1,4 +1,5 @@
 import Foundation
+import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodSQLite
 import HeartwoodStore
@@ -44,7 +45,13 @@ enum StoreOptionTable {
   static func options(_ given: [AnyHashable: Any]?) throws -> StoreOptions {
     var options = StoreOptions()
     for (key, value) in given ?? [:] { try set(key, value, &options) }
-    if options[.shouldMigrateStoreAutomatically] { options[.olderModels] = KnownModels.versions() }
+    guard options[.shouldMigrateStoreAutomatically] else { return options }
+    let staged = given?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager
+    options[.olderModels] = try KnownModels.versions() + (staged?.models() ?? [])
+    options[.stagedMigrationManager] = try staged?.manager()
+    let session = MigrationSession()
+    options[.entityMigrationPolicyMaker] = { try session.policy(of: $0) }
+    options[.migrationObjectClass] = CoreObject.self
     return options
   }
 
@@ -59,6 +66,10 @@ enum StoreOptionTable {
     case NSPersistentHistoryTrackingKey: options[.tracksPersistentHistory] = isSet(value)
     // The coordinator tells saves by itself.
     case NSPersistentStoreRemoteChangeNotificationPostOptionKey: break
+    case NSPersistentStoreStagedMigrationManagerOptionKey:
+      guard value is NSStagedMigrationManager else {
+        throw CocoaError.make(.persistentStoreOpen, "The value of \(key) is no NSStagedMigrationManager.")
+      }
     case NSSQLitePragmasOption: options[.sqlitePragmas] = try pragmas(value)
     default:
       throw CocoaError.make(.persistentStoreOpen, "The store option \(key) is not supported. Leave it out.")

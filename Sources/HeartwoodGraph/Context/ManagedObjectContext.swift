@@ -40,6 +40,9 @@ public final class ManagedObjectContext {
 
   /// The object of another API that presents this context, such as the `NSManagedObjectContext` of the module CoreData.
   package weak var presenter: AnyObject?
+  /// Returns what a store wants to know before it is asked for references of new objects; nil if it does not care. The
+  /// objects are all of one entity, in the order of the references, and must not be changed.
+  package var namingObserver: ((_ store: PersistentStore) -> (([ManagedObject]) -> Void)?)?
 
   // The parts of the context. Each owns its state, and none retains the context.
 

@@ -88,3 +88,13 @@ extension StoreOptionKey<[String: EntityMigrationPolicy.Type]> {
   /// prefix.
   public static let entityMigrationPolicies = StoreOptionKey("entityMigrationPolicies", default: [:])
 }
+
+extension StoreOptionKey<(@Sendable (EntityMapping) throws -> EntityMigrationPolicy)?> {
+  /// Makes the policies of mappings that name one. It replaces ``entityMigrationPolicies``.
+  package static let entityMigrationPolicyMaker = StoreOptionKey("entityMigrationPolicyMaker")
+}
+
+extension StoreOptionKey<ManagedObject.Type?> {
+  /// The class of all objects of a migration.
+  package static let migrationObjectClass = StoreOptionKey("migrationObjectClass")
+}

@@ -21,15 +21,19 @@ struct MigrationRun {
     // Properties that one step has added are no loss in the next.
     var made: Set<PropertyPath> = []
     for (place, step) in migration.steps.enumerated() {
-      let result = try run(step, made, StageHandling.run(step.stage?.willMigrateHandler, on: contents))
+      let result = try run(step, made, run(step.stage?.willMigrateHandler, contents))
       report = place == 0 ? result.report : report.followed(by: result.report)
       if !isDry { try result.report.check(path: migration.path) }
       if !result.report.obstacles.isEmpty { break }
       made =
         MappingCoverage(step.mappingModel, from: contents.model, to: step.destinationModel, made: made).madeProperties
-      contents = try StageHandling.run(step.stage?.didMigrateHandler, on: result.contents)
+      contents = try run(step.stage?.didMigrateHandler, result.contents)
     }
     return (contents, report)
+  }
+
+  private func run(_ handler: CustomMigrationStage.Handler?, _ contents: StoreContents) throws -> StoreContents {
+    try StageHandling.run(handler, on: contents, objectClass: migration.options[.migrationObjectClass])
   }
 
   private func run(

@@ -6,6 +6,8 @@ import HeartwoodStore
 struct ObjectMigration {
   private let step: MigrationStep
   private let policyClasses: [String: EntityMigrationPolicy.Type]
+  private let makePolicy: (@Sendable (EntityMapping) throws -> EntityMigrationPolicy)?
+  private let objectClass: ManagedObject.Type?
   private let progress: MigrationProgress
   private let made: Set<PropertyPath>
   private let allowsLoss: Bool
@@ -25,11 +27,13 @@ struct ObjectMigration {
     self.allowsLoss = allowsLoss
     self.progress = progress
     policyClasses = options[.entityMigrationPolicies]
+    makePolicy = options[.entityMigrationPolicyMaker]
+    objectClass = options[.migrationObjectClass]
   }
 
   func run(_ contents: StoreContents) throws -> (contents: StoreContents, report: MigrationReport) {
     let (source, destination) = try (
-      PersistentStoreCoordinator(inMemory: contents, isReadOnly: true), Self.destination(step.destinationModel)
+      PersistentStoreCoordinator(inMemory: contents, isReadOnly: true, objectClass: objectClass), newDestination()
     )
     var associations = MigrationAssociations()
     for pass in step.passes { try follow(pass, from: source, to: destination, &associations) }
@@ -82,8 +86,9 @@ struct ObjectMigration {
     )
   }
 
-  private func policy(_ mapping: EntityMapping) throws(PersistenceError) -> EntityMigrationPolicy {
+  private func policy(_ mapping: EntityMapping) throws -> EntityMigrationPolicy {
     guard let name = mapping.entityMigrationPolicyClassName else { return EntityMigrationPolicy() }
+    if let makePolicy { return try makePolicy(mapping) }
     let plainName = name.split(separator: ".").last.map(String.init) ?? name
     if let policy = policyClasses[name] ?? policyClasses[plainName] { return policy.init() }
     throw PersistenceError(
@@ -98,8 +103,8 @@ struct ObjectMigration {
 // MARK: Stores in memory
 
 extension ObjectMigration {
-  private static func destination(_ model: ManagedObjectModel) throws -> PersistentStoreCoordinator {
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: .inMemory())
+  private func newDestination() throws -> PersistentStoreCoordinator {
+    let coordinator = try PersistentStoreCoordinator(inMemoryWith: step.destinationModel, objectClass: objectClass)
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
     return coordinator
   }

@@ -185,11 +185,15 @@ public struct CustomMigrationStage: Sendable {
 
 /// Runs the handlers of stages on records in memory.
 enum StageHandling {
-  static func run(_ handler: CustomMigrationStage.Handler?, on contents: StoreContents) throws -> StoreContents {
+  static func run(
+    _ handler: CustomMigrationStage.Handler?,
+    on contents: StoreContents,
+    objectClass: ManagedObject.Type?
+  ) throws -> StoreContents {
     guard let handler else { return contents }
     var contents = contents
     contents.reserveNumbersOfLinks()
-    let coordinator = try PersistentStoreCoordinator(inMemory: contents)
+    let coordinator = try PersistentStoreCoordinator(inMemory: contents, objectClass: objectClass)
     let context = ManagedObjectContext(coordinator)
     try handler(context)
     try context.save()
@@ -201,13 +205,30 @@ enum StageHandling {
 
 extension PersistentStoreCoordinator {
   /// Creates a coordinator with one store in memory, of records without their history.
-  convenience init(inMemory contents: StoreContents, isReadOnly: Bool = false) throws {
-    try self.init(managedObjectModel: contents.model, registry: .inMemory())
+  convenience init(
+    inMemory contents: StoreContents,
+    isReadOnly: Bool = false,
+    objectClass: ManagedObject.Type? = nil
+  ) throws {
+    try self.init(inMemoryWith: contents.model, objectClass: objectClass)
     var records = contents
     records.forgetHistory()
     var options = StoreOptions()
     options[.isReadOnly] = isReadOnly
     try add(try storeManager.write(records, to: .init(type: .inMemory, path: nil, options: options), replacing: false))
+  }
+}
+
+extension PersistentStoreCoordinator {
+  /// Creates a coordinator for stores in memory.
+  ///
+  /// - Parameter objectClass: the class of all objects; nil stands for those that the model names.
+  convenience init(inMemoryWith model: ManagedObjectModel, objectClass: ManagedObject.Type?) throws {
+    if let objectClass {
+      self.init(managedObjectModel: model, registry: try .inMemory(), baseClass: objectClass)
+    } else {
+      try self.init(managedObjectModel: model, registry: .inMemory())
+    }
   }
 }
 

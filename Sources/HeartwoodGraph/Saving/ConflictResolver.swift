@@ -18,8 +18,7 @@ struct ConflictResolver {
   ///   errors of the policy. Then no object has changed.
   func resolve(_ error: PersistenceError) throws {
     let error = completed(error)
-    let conflicts = try error.context.mergeConflicts.map { ($0, try context.mergePolicy.resolution($0)) }
-    let collisions = try error.context.constraintConflicts.map { ($0, try resolution(of: $0)) }
+    let (conflicts, collisions) = try resolutions(of: error.context)
     // The objects in conflict are looked up before anything changes: records that cannot be read fail the save.
     for (conflict, _) in conflicts { _ = try context.findRegistered(conflict.objectID) }
     let fails = conflicts.contains { $0.1 == .fail } || collisions.contains { $0.1 == .fail }
@@ -41,12 +40,33 @@ struct ConflictResolver {
     for (conflict, resolution) in collisions { try resolve(conflict, resolution, &yielded) }
   }
 
-  private func resolution(of conflict: ConstraintConflict) throws -> MergePolicy.ConstraintResolution {
-    let resolution = try context.mergePolicy.constraintResolution(conflict)
-    let isNew = try context.find(conflict.objectID)?.isInserted ?? false
-    return resolution == .updateConflicting && !isNew ? .fail : resolution
+  /// Returns the conflicts of a save, each with its resolution by the context's policy.
+  private func resolutions(
+    of error: PersistenceError.Context
+  ) throws -> (conflicts: [(MergeConflict, MergePolicy.Resolution)], collisions: [Collision]) {
+    let (conflicts, collisions) = (error.mergeConflicts, error.constraintConflicts)
+    let policy = context.mergePolicy
+    if let together = policy.together {
+      let resolutions = try together(context, conflicts, collisions)
+      return (
+        Array(zip(conflicts, resolutions.conflicts)),
+        try zip(collisions, resolutions.constraints).map { ($0, try possible($1, for: $0)) }
+      )
+    }
+    return (
+      try conflicts.map { ($0, try policy.resolution($0)) },
+      try collisions.map { ($0, try possible(try policy.constraintResolution($0), for: $0)) }
+    )
   }
 
+  /// Returns the resolution, or a failure if only new objects can be resolved so.
+  private func possible(
+    _ resolution: MergePolicy.ConstraintResolution,
+    for conflict: ConstraintConflict
+  ) throws -> MergePolicy.ConstraintResolution {
+    guard resolution == .updateConflicting else { return resolution }
+    return try context.find(conflict.objectID)?.isInserted ?? false ? resolution : .fail
+  }
 }
 
 // MARK: The error
@@ -295,6 +315,7 @@ extension ConflictResolver {
     _ resolution: MergePolicy.ConstraintResolution,
     _ yielded: inout Set<ManagedObjectID>
   ) throws {
+    if resolution == .resolved { return }
     // An object may be in conflict by several constraints.
     guard let object = try context.find(conflict.objectID), object.isPresent else { return }
     // The conflicting object has already given way in this pass, so this conflict may be gone; the next attempt finds

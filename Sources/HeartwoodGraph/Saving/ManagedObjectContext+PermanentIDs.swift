@@ -28,6 +28,7 @@ extension ManagedObjectContext {
     for group in groups {
       // If the store is converted, the binding knows the former ids.
       _ = binding(for: group.entity, in: group.store)
+      namingObserver?(group.store)?(group.objects)
       try group.name(from: sources.source(for: group.store), &ids)
     }
     rename(ids)

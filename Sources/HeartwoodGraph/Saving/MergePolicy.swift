@@ -37,10 +37,18 @@ public struct MergePolicy: Sendable {
     /// The conflicting object takes the values of the new one, except nil ones, and keeps its id; the new one is
     /// dropped. The destinations of to-many relationships are combined. For a changed object, the save fails.
     case updateConflicting
+    /// The policy itself has changed the objects so that they no longer conflict, and the save is tried again. If they
+    /// still do after several attempts, the save fails.
+    case resolved
   }
+
+  /// The resolutions of all conflicts of a save, in the order of the conflicts.
+  package typealias Resolutions = (conflicts: [Resolution], constraints: [ConstraintResolution])
 
   let resolution: @Sendable (MergeConflict) throws -> Resolution
   let constraintResolution: @Sendable (ConstraintConflict) throws -> ConstraintResolution
+  /// Resolves all conflicts of a save together; nil if each is resolved on its own.
+  var together: (@Sendable (ManagedObjectContext, [MergeConflict], [ConstraintConflict]) throws -> Resolutions)?
 
   /// Creates a custom policy. It may be called again for the same object if others continue to save.
   ///
@@ -57,6 +65,15 @@ public struct MergePolicy: Sendable {
   ) {
     resolution = conflicts
     constraintResolution = constraints
+  }
+
+  /// Returns the same policy, except that the conflicts of a context's save are resolved together.
+  package func resolvingTogether(
+    _ resolve: @escaping @Sendable (ManagedObjectContext, [MergeConflict], [ConstraintConflict]) throws -> Resolutions
+  ) -> MergePolicy {
+    var policy = self
+    policy.together = resolve
+    return policy
   }
 
   /// Every conflict makes the save fail. This is the default of contexts.

@@ -105,6 +105,7 @@ extension SaveBuilder {
     for insertion in saves[index].inserted.indices {
       saves[index].inserted[insertion].references = try references(
         of: saves[index].inserted[insertion],
+        in: saves[index].store,
         saves[index].source
       )
     }
@@ -125,9 +126,13 @@ extension SaveBuilder {
   /// Returns the references of new objects: those that they have already, and new ones.
   private func references(
     of insertion: PendingInsertion,
+    in store: PersistentStore,
     _ source: any RecordSource
   ) throws(PersistenceError) -> ReferenceColumn {
     let count = insertion.objects.count { $0.objectID.isTemporaryID }
+    if count > 0, let observer = context.namingObserver?(store) {
+      observer(insertion.objects.filter { $0.objectID.isTemporaryID })
+    }
     let new = try source.newReferences(count: count, for: insertion.entity)
     if count == insertion.objects.count { return new }
     let builder = ReferenceColumnBuilder()

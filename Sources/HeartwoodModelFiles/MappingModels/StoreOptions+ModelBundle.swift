@@ -123,7 +123,7 @@ extension MappingModelFile {
 
   /// Returns the mapping models directly in some folders, each once. A compiled mapping model is left out if its source
   /// is in the same folder.
-  static func files(in folders: [URL]) throws(ModelFileError) -> [MappingModelFile] {
+  package static func files(in folders: [URL]) throws(ModelFileError) -> [MappingModelFile] {
     var files: [MappingModelFile] = []
     var seen: Set<String> = []
     for folder in folders {

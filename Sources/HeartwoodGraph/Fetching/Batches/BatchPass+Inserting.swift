@@ -222,7 +222,8 @@ extension BatchUpsert {
   mutating func resolve(_ error: PersistenceError) throws {
     let conflicts = error.context.constraintConflicts
     let resolutions = try conflicts.map { try policy.constraintResolution($0) }
-    if conflicts.isEmpty || resolutions.contains(.fail) { throw error }
+    // There are no objects that the policy could have changed itself.
+    if conflicts.isEmpty || resolutions.contains(where: { $0 == .fail || $0 == .resolved }) { throw error }
     let places = places(of: Set(conflicts.flatMap { [$0.objectID, $0.conflictingID] }))
     var changes = Changes()
     for (conflict, resolution) in zip(conflicts, resolutions) {

@@ -63,6 +63,13 @@ package struct PackagePreparation {
 
   // MARK: Sources
 
+  /// Returns the sources of the package itself, by path.
+  package func ownSources() throws -> [String: String] {
+    var sources: [String: String] = [:]
+    for url in try swiftFiles(in: package) { sources[url.path] = try String(contentsOf: url, encoding: .utf8) }
+    return sources
+  }
+
   /// The sources of the package and of the dependencies that are checked out in it.
   private func sources() throws -> [URL] {
     var found = try swiftFiles(in: package)

@@ -157,28 +157,33 @@ struct BuildDiagnostic: Hashable {
 
 // MARK: TestRuns
 
-/// The tests that have run, by their names in the output of XCTest and of Swift Testing.
+/// The tests that have run, by their names in the output of XCTest and of Swift Testing. Tests of several suites may have
+/// the same name.
 private struct TestRuns {
-  private var started: Set<String> = []
-  private var passedNames: Set<String> = []
-  private var failedNames: Set<String> = []
-  private var skippedNames: Set<String> = []
+  private struct Counts {
+    var started = 0
+    var passed = 0
+    var failed = 0
+    var skipped = 0
+
+    var unfinished: Int { max(0, started - passed - failed - skipped) }
+  }
+
+  private var counts: [String: Counts] = [:]
   private var hasCrashed = false
   private var hasThrown: Set<String> = []
 
-  var passed: Int { passedNames.subtracting(failedNames).count }
-  var failed: Int { failedNames.union(unfinished).count }
-  var skipped: Int { skippedNames.subtracting(failedNames).count }
-
-  /// The tests during which the program has ended.
-  private var unfinished: Set<String> {
-    started.subtracting(passedNames).subtracting(failedNames).subtracting(skippedNames)
-  }
+  var passed: Int { counts.values.reduce(0) { $0 + $1.passed } }
+  var failed: Int { counts.values.reduce(0) { $0 + $1.failed + $1.unfinished } }
+  var skipped: Int { counts.values.reduce(0) { $0 + $1.skipped } }
 
   /// A kind for each test that fails.
   var walls: [String] {
-    failedNames.map { hasThrown.contains($0) ? "a test catches an error" : "an expectation is not met" }
-      + unfinished.map { _ in hasCrashed ? "a test ends the program" : "a test does not end" }
+    counts.flatMap { name, counts in
+      let failure = hasThrown.contains(name) ? "a test catches an error" : "an expectation is not met"
+      let end = hasCrashed ? "a test ends the program" : "a test does not end"
+      return Array(repeating: failure, count: counts.failed) + Array(repeating: end, count: counts.unfinished)
+    }
   }
 
   mutating func note(_ output: String) {
@@ -186,37 +191,37 @@ private struct TestRuns {
     for line in output.split(whereSeparator: \.isNewline) {
       if line.contains("unexpected signal") || line.contains("Fatal error") { hasCrashed = true }
       if line.hasPrefix("Test Case '") {
-        let name = String(line.dropFirst("Test Case '".count).prefix { $0 != "'" })
-        current = name
-        note(name, line)
+        current = String(line.dropFirst("Test Case '".count).prefix { $0 != "'" })
+        note(current, line.dropFirst("Test Case ''".count + current.count))
       } else if let mark = line.firstRange(of: " Test "), line.distance(from: line.startIndex, to: mark.lowerBound) <= 2
       {
-        noteSwiftTest(line[mark.upperBound...], line)
+        noteSwiftTest(line[mark.upperBound...])
       } else if line.contains(": error: \(current) :"), line.contains("threw error") || line.contains("caught error") {
         hasThrown.insert(current)
       }
     }
   }
 
-  private mutating func noteSwiftTest(_ rest: Substring, _ line: Substring) {
+  /// What stands behind the name of a test.
+  private static let events = [" started", " passed", " failed", " skipped", " recorded an issue", " with "]
+
+  private mutating func noteSwiftTest(_ rest: Substring) {
     if rest.hasPrefix("run with") || rest.hasPrefix("run started") || rest.hasPrefix("case ") { return }
-    for end in [" started", " passed", " failed", " skipped", " recorded an issue"] {
-      guard let mark = rest.firstRange(of: end) else { continue }
-      let name = String(rest[..<mark.lowerBound])
-      if line.contains("Caught error") { hasThrown.insert(name) }
-      if end == " recorded an issue" {
-        started.insert(name)
-      } else {
-        note(name, line)
-      }
-      return
+    let marks = Self.events.compactMap { rest.firstRange(of: $0)?.lowerBound }
+    guard let end = marks.min() else { return }
+    let (name, event) = (String(rest[..<end]), rest[end...])
+    if event.hasPrefix(" recorded an issue") {
+      if event.contains("Caught error") { hasThrown.insert(name) }
+    } else {
+      // A test with arguments: " with 2 test cases passed".
+      note(name, event)
     }
   }
 
-  private mutating func note(_ name: String, _ line: Substring) {
-    started.insert(name)
-    if line.contains(" passed") { passedNames.insert(name) }
-    if line.contains(" failed") { failedNames.insert(name) }
-    if line.contains(" skipped") { skippedNames.insert(name) }
+  private mutating func note(_ name: String, _ event: Substring) {
+    if event.contains(" started") { counts[name, default: Counts()].started += 1 }
+    if event.contains(" passed") { counts[name, default: Counts()].passed += 1 }
+    if event.contains(" failed") { counts[name, default: Counts()].failed += 1 }
+    if event.contains(" skipped") { counts[name, default: Counts()].skipped += 1 }
   }
 }

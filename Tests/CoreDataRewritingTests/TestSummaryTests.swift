@@ -47,7 +47,7 @@ import Testing
       ◇ Test three() started.
       ✔ Test one() passed after 0.001 seconds.
       ✘ Test two(_:) recorded an issue with 1 argument value → 1 at BTests.swift:4:3: Expectation failed
-      ✘ Test two(_:) failed after 0.001 seconds with 1 issue.
+      ✘ Test two(_:) with 2 test cases failed after 0.001 seconds with 1 issue.
       error: Exited with unexpected signal code 4
       """
     )

@@ -445,6 +445,7 @@ let package = Package(
   ]
 #else
   package.products.append(.library(name: "CoreData", targets: ["CoreData"]))
+  package.products.append(.library(name: "MagicalRecord", targets: ["MagicalRecord"]))
   package.targets += [
     .target(
       name: "CoreData",
@@ -455,6 +456,9 @@ let package = Package(
       swiftSettings: settings
     ),
     .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], swiftSettings: settings),
+    // The conveniences of MagicalRecord, for source that was written with it.
+    .target(name: "MagicalRecord", dependencies: ["CoreData", "HeartwoodModel"], swiftSettings: settings),
+    .testTarget(name: "MagicalRecordTests", dependencies: ["MagicalRecord"], swiftSettings: settings),
   ]
 #endif
 

@@ -49,6 +49,15 @@ let package = Package(
       swiftSettings: settings
     ),
     .executableTarget(
+      name: "CoreDataCases",
+      dependencies: [
+        "BenchmarkSupport",
+        .product(name: "CoreData", package: "Heartwood"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings
+    ),
+    .executableTarget(
       name: "PostgreSQLCases",
       dependencies: [
         "BenchmarkSupport",

@@ -27,6 +27,18 @@ extension CaseCatalog {
     )
   }
 
+  func coreDataObjects() throws -> BenchmarkCase {
+    let path = try data.coreDataSQLite()
+    return BenchmarkCase(
+      name: "core-data-objects",
+      title: "SQLite → objects of Core Data's API, every value read (Heartwood's own API)",
+      ours: Contestant("import CoreData", .reported, [workspace.programs.coreData, "objects", path], prepare: {}),
+      peer: ours(["objects", path]),
+      goal: .ratio(3),
+      expected: .init(rows: data.rows, checksum: data.checksum)
+    )
+  }
+
   func sqliteInsert() throws -> BenchmarkCase {
     let rows = ["--rows", String(data.rows)]
     return BenchmarkCase(

@@ -357,8 +357,8 @@ let package = Package(
     .testTarget(
       name: "HeartwoodTests",
       dependencies: [
-        "Heartwood", "HeartwoodFormats", "HeartwoodModelFiles", "HeartwoodGraph", "HeartwoodModel", "HeartwoodSQLite",
-        "HeartwoodStore",
+        "Heartwood", "HeartwoodFormats", "HeartwoodModelFiles", "HeartwoodGraph", "HeartwoodMetrics", "HeartwoodModel",
+        "HeartwoodSQLite", "HeartwoodStore",
         "HeartwoodTesting", .product(name: "Logging", package: "swift-log"),
       ],
       resources: [.copy("Resources/Notes.json")],

@@ -1,18 +1,18 @@
 import Foundation
 import Testing
 
-/// Stores that use nothing but the public API of the modules below them, as the store of another package does: what they
-/// can do, any author of a store can.
+/// Stores, and an observer of operations, that use nothing but the public API of the modules below them, as those of
+/// another package do: what they can do, any author can.
 ///
 /// The compiler proves it. A target with `packageAccess: false` is compiled without the name of the package, so every
 /// `package` declaration of another module is invisible to it, and its own modifier `package` is an error. These tests
 /// keep the ways around that shut.
 @Suite struct PublicAPITests {
-  private static let stores: Set<String> = ["HeartwoodPostgreSQL", "HeartwoodSQLite"]
+  private static let targets: Set<String> = ["HeartwoodMetrics", "HeartwoodPostgreSQL", "HeartwoodSQLite"]
 
-  @Test func storesAreCompiledWithoutPackageAccess() throws {
+  @Test func targetsAreCompiledWithoutPackageAccess() throws {
     let manifest = try SourceTree.text("Package.swift")
-    #expect(Self.targetsWithoutPackageAccess(in: manifest) == Self.stores)
+    #expect(Self.targetsWithoutPackageAccess(in: manifest) == Self.targets)
   }
 
   @Test func targetsWithoutPackageAccessAreFound() {
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(arguments: stores.sorted()) func storesImportNoInternals(_ module: String) throws {
+  @Test(arguments: targets.sorted()) func targetsImportNoInternals(_ module: String) throws {
     for file in try SourceTree.files(in: "Sources/\(module)") {
       for line in try SourceTree.lines(of: file) {
         #expect(!SourceTree.code(line).contains("@testable"), "\(file)")

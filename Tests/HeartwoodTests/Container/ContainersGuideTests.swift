@@ -1,6 +1,7 @@
 import Foundation
 import Heartwood
 import HeartwoodGraph
+import HeartwoodMetrics
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
@@ -31,6 +32,18 @@ import Testing
     }
     #expect(try scratch.names() == ["Notes.heartwood"])
   }
+
+  #if Metrics
+    @Test func metrics() throws {
+      let model = try Notes.model()
+      let container = try PersistentContainer(
+        name: "Notes",
+        managedObjectModel: model,
+        operationObserver: OperationMetrics()
+      )
+      #expect(container.persistentStoreCoordinator.operationObserver is OperationMetrics)
+    }
+  #endif
 
   @Test func twoLines() async throws {
     let model = try Notes.model()

@@ -242,9 +242,7 @@ extension AtomicStoreEngine {
 
   package func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
     try checkWritable(setup, typeDescription.type)
-    let waiting = WaitMeter.begin()
-    return try saving.withLock { isClosed in
-      WaitMeter.end(waiting)
+    return try saving.withLockAfterOthers { isClosed in
       try checkNotClosed(isClosed, typeDescription.type)
       let before = try verifiedState()
       let applied = try apply(changes, to: before.contents)

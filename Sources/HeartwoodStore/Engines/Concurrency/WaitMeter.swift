@@ -24,6 +24,18 @@ package final class WaitMeter: Sendable {
   }
 }
 
+extension Mutex {
+  /// Calls `body` with the lock. The time until others have released it counts as waiting for them.
+  func withLockAfterOthers<Result>(_ body: (inout sending Value) throws -> sending Result) rethrows -> sending Result {
+    if let result = try withLockIfAvailable(body) { return result }
+    let start = WaitMeter.begin()
+    return try withLock { value in
+      WaitMeter.end(start)
+      return try body(&value)
+    }
+  }
+}
+
 extension DispatchSemaphore {
   /// Waits for a signal. If there is none yet, the time counts as waiting for others.
   package func waitForOthers() {

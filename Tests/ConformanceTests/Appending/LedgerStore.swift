@@ -40,7 +40,10 @@ final class LedgerStore: AtomicStore, StoreClass {
   }
 
   func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
-    try output.write([UInt8](JSONEncoder().encode(contents.metadata)) + "\n".utf8)
+    let encoder = JSONEncoder()
+    // The same content is the same bytes.
+    encoder.outputFormatting = .sortedKeys
+    try output.write([UInt8](encoder.encode(contents.metadata)) + "\n".utf8)
     try output.write(LedgerBlock.bytes(of: contents.nodes.map { .put(LedgerRecord($0)) }))
     contents.attachment = output.byteCount
   }

@@ -86,8 +86,8 @@ let package = Package(
     .target(
       name: "HeartwoodBrowser",
       dependencies: [
-        "HeartwoodFoundation", "HeartwoodGraph", "HeartwoodImporting", "HeartwoodRecordText", "HeartwoodStore",
-        "HeartwoodModel",
+        "HeartwoodFormats", "HeartwoodFoundation", "HeartwoodGraph", "HeartwoodImporting", "HeartwoodRecordText",
+        "HeartwoodStore", "HeartwoodModel",
       ],
       exclude: ["Assets"],
       swiftSettings: settings

@@ -68,9 +68,12 @@ struct CellText {
 
   // MARK: As a whole
 
-  /// The whole value as the content of a response.
+  /// The whole value as the content of a response. Property lists in binary form are text.
   var response: BrowserResponse {
     if case .binary(let data) = value {
+      if let outline = PropertyListOutline.text(of: data) {
+        return BrowserResponse(type: "text/plain; charset=utf-8", Data(outline.utf8))
+      }
       return BrowserResponse(type: PictureType(data)?.rawValue ?? "application/octet-stream", data)
     }
     return BrowserResponse(type: "text/plain; charset=utf-8", Data(plainText.utf8))

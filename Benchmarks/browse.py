@@ -1,7 +1,8 @@
 """Times the pages of `heartwood browse` beside those of Datasette and sqlite-web, over the same to-dos: python3 browse.py HEARTWOOD [COUNT]
 
 The peers are asked for what their own pages ask for; they are left out if they are not installed (pip install datasette sqlite-web). Each figure is the
-median of nine requests in turn, after one that is not counted.
+median of nine requests in turn, after one that is not counted. If Selenium and chromedriver are installed, the table is dragged from its beginning to its
+end and back in headless Chromium, and the longest time between two frames is told.
 """
 
 import http.client
@@ -91,8 +92,50 @@ def heartwood(tool, store, count):
         "export of all as CSV": server.time("/api/stores/0/export", {"format": "csv", "records": {"entity": "ToDo"}}, rounds=3),
     }
     result["memory that is the process's own, MB"] = server.memory()
+    result["longest frame while the table is dragged"] = longest_frame(server)
     server.stop()
     return result
+
+
+DRAG = """
+const done = arguments[0], grid = document.querySelector(".grid"), steps = 600, times = [];
+let step = 0, last = performance.now();
+function move(now) {
+  if (step > 0) times.push(now - last);
+  last = now;
+  // There and back, at a speed that changes.
+  grid.scrollTop = (grid.scrollHeight - grid.clientHeight) * (1 - Math.cos(2 * Math.PI * step / steps)) / 2;
+  step += 1;
+  if (step <= steps) requestAnimationFrame(move); else done(times);
+}
+requestAnimationFrame(move);
+"""
+
+
+def longest_frame(server):
+    """Milliseconds; None if there is no browser to try it in."""
+    try:
+        from selenium import webdriver
+        from selenium.webdriver.support.ui import WebDriverWait
+    except ImportError:
+        return None
+    if not shutil.which("chromedriver"):
+        return None
+    options = webdriver.ChromeOptions()
+    for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,860"]:
+        options.add_argument(argument)
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    try:
+        base = f"http://127.0.0.1:{server.port}/"
+        driver.get(f"{base}#t={server.headers['Authorization'].removeprefix('Bearer ')}")
+        WebDriverWait(driver, 30).until(lambda driver: driver.find_elements("css selector", "section"))
+        driver.get(f"{base}#/0/entity/ToDo")
+        WebDriverWait(driver, 60).until(lambda driver: driver.find_elements("css selector", ".row .cell.number"))
+        driver.set_script_timeout(120)
+        times = driver.execute_async_script(DRAG)
+        return max(times)
+    finally:
+        driver.quit()
 
 
 def datasette(database, count):

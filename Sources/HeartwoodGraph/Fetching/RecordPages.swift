@@ -86,16 +86,10 @@ extension ManagedObjectContext {
     guard fetches.count == 1 || request.sortDescriptors.isEmpty, let snapshot = try store.engine.snapshot() else {
       return nil
     }
-    let places =
-      max(0, request.fetchOffset)..<RecordFetch.end(of: request.fetchLimit, from: max(0, request.fetchOffset))
+    let start = max(0, request.fetchOffset)
+    let limit = request.fetchLimit.map { max(0, $0) }
+    let places = start..<(RecordFetch.limit(limit, behind: start) ?? .max)
     return try RecordSnapshot(snapshot, fetches, places, entity)
-  }
-}
-
-extension RecordFetch {
-  fileprivate static func end(of limit: Int?, from offset: Int) -> Int {
-    guard let limit, limit <= Int.max - offset else { return .max }
-    return offset + max(0, limit)
   }
 }
 

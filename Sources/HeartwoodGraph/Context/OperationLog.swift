@@ -107,6 +107,20 @@ extension PersistentStoreCoordinator {
     }
   }
 
+  /// Calls `body`, which finds or counts records of an entity, and logs their number.
+  func logging<Found>(
+    _ operation: OperationLog.Operation,
+    entity: String,
+    count: (Found) -> Int,
+    _ body: () throws -> Found
+  ) rethrows -> Found {
+    try logging(operation, entity: entity) { log in
+      let found = try body()
+      log?.tell(entity: entity, count: count(found))
+      return found
+    }
+  }
+
   /// Begins an operation, if there is a logger or an observer.
   func log(
     _ operation: OperationLog.Operation,
@@ -115,22 +129,6 @@ extension PersistentStoreCoordinator {
   ) -> OperationLog? {
     if logger == nil, operationObserver == nil { return nil }
     return OperationLog(operation, logger, operationObserver, entity: entity, storeType: storeType)
-  }
-}
-
-extension PersistentStoreCoordinator {
-  /// Writes the changes of one store, or passes them to a parent, while no save runs exclusively.
-  func write(
-    _ changes: ChangeSet,
-    of counts: PendingSave.Counts,
-    to source: any RecordSource,
-    origin: SaveOrigin
-  ) throws -> StoreCommit {
-    try logging(.saved, storeType: source.store.type) { log in
-      let commit = try saveTurns.together { try source.save(changes, origin: origin) }
-      log?.tell(counts, source)
-      return commit
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 public import HeartwoodStore
 
-/// Is told of what contexts and their coordinator do with the stores, for metrics and traces.
+/// Receives the operations of a coordinator and its contexts on the stores, for metrics and traces.
 ///
 /// Give one to the coordinator, or to the container that makes it:
 ///
@@ -16,8 +16,8 @@ public import HeartwoodStore
 /// The product `HeartwoodMetrics` has one for swift-metrics and swift-distributed-tracing. Without an observer nothing is
 /// measured.
 public protocol OperationObserver: Sendable {
-  /// Called before an operation, on the thread that does it. The returned closure is called once, when it has ended, on the same thread
-  /// unless it is an asynchronous fetch.
+  /// Called before an operation, on the thread that does it. The returned closure is called once when the operation has
+  /// ended: on the same thread, unless it is an asynchronous fetch.
   ///
   /// Both are called while the operation waits, so they should not take long, and must not use the context.
   func operationWillBegin(_ operation: StoreOperation) -> @Sendable (StoreOperation.Result) -> Void

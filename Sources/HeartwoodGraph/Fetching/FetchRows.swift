@@ -213,10 +213,8 @@ extension ManagedObjectContext {
   /// - Throws: `FetchPredicateError` if an expression does not fit the entity, or a column differs within a group, with
   ///   the place; otherwise the errors of ``fetch(_:)-(FetchRequest<Object>)``.
   public func fetchRows<Object>(_ request: FetchRequest<Object>) throws -> FetchRows {
-    try persistentStoreCoordinator.logging(.fetched, entity: request.entityName) { log in
-      let rows = try SelectionPass(request, in: self).rows()
-      log?.tell(entity: request.entityName, count: rows.count)
-      return rows
+    try persistentStoreCoordinator.logging(.fetched, entity: request.entityName, count: \.count) {
+      try SelectionPass(request, in: self).rows()
     }
   }
 

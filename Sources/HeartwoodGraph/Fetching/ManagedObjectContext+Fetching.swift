@@ -29,11 +29,7 @@ extension ManagedObjectContext {
 
   /// Returns the number of objects that ``fetch(entityName:)`` would return. It creates no objects and reads no values.
   public func count(entityName: String) throws -> Int {
-    try persistentStoreCoordinator.logging(.counted, entity: entityName) { log in
-      let count = try countAll(entityName)
-      log?.tell(entity: entityName, count: count)
-      return count
-    }
+    try persistentStoreCoordinator.logging(.counted, entity: entityName, count: \.self) { try countAll(entityName) }
   }
 
   private func countAll(_ entityName: String) throws -> Int {
@@ -58,10 +54,8 @@ extension ManagedObjectContext {
     of entity: EntityDescription,
     as objectClass: Object.Type
   ) throws -> [Object] {
-    try persistentStoreCoordinator.logging(.fetched, entity: entity.name) { log in
-      let objects = try gatherObjects(of: entity, as: objectClass) ?? orderedObjects(of: entity)
-      log?.tell(entity: entity.name, count: objects.count)
-      return objects
+    try persistentStoreCoordinator.logging(.fetched, entity: entity.name, count: \.count) {
+      try gatherObjects(of: entity, as: objectClass) ?? orderedObjects(of: entity)
     }
   }
 

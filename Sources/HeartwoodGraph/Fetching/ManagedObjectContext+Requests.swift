@@ -19,10 +19,8 @@ extension ManagedObjectContext {
   ///   coordinator; ``PersistenceError/Code/coordinatorClosed``; and the errors of reading, such as
   ///   ``PersistenceError/Code/storeBusy``, or ``PersistenceError/Code/fileCorrupt`` if a file turns out to be damaged.
   public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
-    try persistentStoreCoordinator.logging(.fetched, entity: request.entityName) { log in
-      let objects = try objects(try FetchPass(request, in: self).matches(), request)
-      log?.tell(entity: request.entityName, count: objects.count)
-      return objects
+    try persistentStoreCoordinator.logging(.fetched, entity: request.entityName, count: \.count) {
+      try objects(try FetchPass(request, in: self).matches(), request)
     }
   }
 
@@ -59,10 +57,8 @@ extension ManagedObjectContext {
   ///
   /// - Throws: the same errors as that fetch.
   public func fetchObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
-    try persistentStoreCoordinator.logging(.fetched, entity: request.entityName) { log in
-      let ids = try FetchPass(request, in: self).matches().map(\.objectID)
-      log?.tell(entity: request.entityName, count: ids.count)
-      return ids
+    try persistentStoreCoordinator.logging(.fetched, entity: request.entityName, count: \.count) {
+      try FetchPass(request, in: self).matches().map(\.objectID)
     }
   }
 
@@ -73,10 +69,8 @@ extension ManagedObjectContext {
   ///
   /// - Throws: the same errors as that fetch.
   public func count<Object>(for request: FetchRequest<Object>) throws -> Int {
-    try persistentStoreCoordinator.logging(.counted, entity: request.entityName) { log in
-      let count = try FetchPass(request, in: self).count()
-      log?.tell(entity: request.entityName, count: count)
-      return count
+    try persistentStoreCoordinator.logging(.counted, entity: request.entityName, count: \.self) {
+      try FetchPass(request, in: self).count()
     }
   }
 

@@ -40,6 +40,22 @@ struct PendingSave {
   }
 }
 
+extension PersistentStoreCoordinator {
+  /// Writes the changes of one store, or passes them to a parent, while no save runs exclusively.
+  func write(
+    _ changes: ChangeSet,
+    of counts: PendingSave.Counts,
+    to source: any RecordSource,
+    origin: SaveOrigin
+  ) throws -> StoreCommit {
+    try logging(.saved, storeType: source.store.type) { log in
+      let commit = try saveTurns.together { try source.save(changes, origin: origin) }
+      log?.tell(counts, source)
+      return commit
+    }
+  }
+}
+
 /// New objects of one entity that are saved together.
 struct PendingInsertion {
   let entity: EntityDescription

@@ -21,17 +21,15 @@ struct PropertyListOutline {
 
   /// Returns nil if the data are no property list in binary form, or a damaged one.
   static func text(of data: Data) -> String? {
-    guard data.starts(with: start) else { return nil }
-    let bytes = Array(data)
-    var outline = PropertyListOutline()
     // try?: what cannot be read is shown as bytes.
-    if let archive = try? KeyedArchive(bytes, steps: stepLimit) {
+    guard data.starts(with: start), let value = try? ArchiveReader.value(of: Array(data)) else { return nil }
+    var outline = PropertyListOutline()
+    // try?: a property list that is no archive is shown as it is.
+    if let archive = try? KeyedArchive(value, steps: stepLimit) {
       guard let root = archive.root else { return nil }
       outline.add(root, label: "", depth: 0)
-    } else if let value = try? ArchiveReader.value(of: bytes) {
-      outline.add(value, label: "", depth: 0)
     } else {
-      return nil
+      outline.add(value, label: "", depth: 0)
     }
     if outline.isFull { outline.lines.append("…") }
     return outline.lines.joined(separator: "\n")

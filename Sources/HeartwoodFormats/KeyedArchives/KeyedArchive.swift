@@ -26,9 +26,17 @@ public final class KeyedArchive {
   }
 
   /// - Parameter steps: the number of steps that may be taken; nil means as many as a model needs.
-  public init(_ bytes: [UInt8], steps: Int? = nil) throws(ArchiveError) {
+  public convenience init(_ bytes: [UInt8], steps: Int? = nil) throws(ArchiveError) {
+    try self.init(ArchiveReader.value(of: bytes), steps: steps)
+  }
+
+  /// - Parameters:
+  ///   - value: the property list, which has been read already.
+  ///   - steps: the number of steps that may be taken; nil means as many as a model needs.
+  /// - Throws: ``ArchiveError`` if it is no keyed archive.
+  public init(_ value: ArchiveValue, steps: Int? = nil) throws(ArchiveError) {
     stepsLeft = steps ?? Self.mostSteps
-    guard case .dictionary(let members) = try ArchiveReader.value(of: bytes),
+    guard case .dictionary(let members) = value,
       case .string(Self.archiver) = members["$archiver"],
       case .array(let objects) = members["$objects"], case .dictionary(let top) = members["$top"]
     else { throw ArchiveError(message: "The property list is not a keyed archive.") }

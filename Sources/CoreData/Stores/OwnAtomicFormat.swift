@@ -9,16 +9,7 @@ struct OwnAtomicFormat: AtomicStoreFormat {
 
   init(_ storeClass: NSAtomicStore.Type, _ type: String) {
     self.storeClass = storeClass
-    typeDescription = StoreTypeDescription(
-      type: StoreType(type),
-      displayName: type,
-      capabilities: StoreCapabilities(
-        kind: .atomic,
-        features: [.persistence, .relationships, .userMetadata],
-        attributeTypes: Set(AttributeType.allCases),
-        referenceKinds: [.uuid, .integer, .string]
-      )
-    )
+    typeDescription = StoreTypeDescription(ownType: type, .atomic)
   }
 
   func makeStore(_ setup: StoreSetup) throws -> any AtomicStore {
@@ -47,6 +38,22 @@ struct OwnAtomicFormat: AtomicStoreFormat {
   func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     let dictionary = try storeClass.metadataForPersistentStore(with: URL(fileURLWithPath: file.path))
     return try StoreMetadata(dictionary, typeDescription.type)
+  }
+}
+
+extension StoreTypeDescription {
+  /// The description of a store type of one's own, of which no more than its kind is known.
+  init(ownType type: String, _ kind: StoreCapabilities.Kind) {
+    self.init(
+      type: StoreType(type),
+      displayName: type,
+      capabilities: StoreCapabilities(
+        kind: kind,
+        features: [.persistence, .relationships, .userMetadata],
+        attributeTypes: Set(AttributeType.allCases),
+        referenceKinds: [.uuid, .integer, .string]
+      )
+    )
   }
 }
 

@@ -12,16 +12,7 @@ struct OwnIncrementalFormat: IncrementalStoreFormat {
 
   init(_ storeClass: NSIncrementalStore.Type, _ type: String) {
     self.storeClass = storeClass
-    typeDescription = StoreTypeDescription(
-      type: StoreType(type),
-      displayName: type,
-      capabilities: StoreCapabilities(
-        kind: .incremental,
-        features: [.persistence, .relationships, .userMetadata],
-        attributeTypes: Set(AttributeType.allCases),
-        referenceKinds: [.uuid, .integer, .string]
-      )
-    )
+    typeDescription = StoreTypeDescription(ownType: type, .incremental)
   }
 
   func makeStore(_ setup: StoreSetup) throws -> any IncrementalStore {
@@ -405,7 +396,7 @@ struct NamedObjects {
 }
 
 extension NSManagedObjectContext {
-  /// Returns what tells a store of one's own the objects that it is to name; nil for other stores.
+  /// Returns the function that gives a store of one's own the objects that need ids; nil for other stores.
   final func namingObserver(of core: PersistentStore) -> (([ManagedObject]) -> Void)? {
     guard persistentStoreCoordinator?.ownIncrementalStore(core) != nil else { return nil }
     return { [unowned self] objects in

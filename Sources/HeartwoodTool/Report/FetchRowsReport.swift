@@ -98,8 +98,7 @@ struct RecordOutput {
         "The records are of several entities, which the format csv cannot represent. Choose columns with --select, or another format."
       )
     }
-    let fields = RecordFields(entity: entity, among: entities)
-    try StandardOutput.writeSafely(fields.header)
+    let fields = try beginFields(of: entity)
     for number in 0..<pages.pageCount {
       for table in try pages.tables(ofPage: number) { try fields.write(table, to: StandardOutput.writeSafely) }
     }
@@ -107,9 +106,13 @@ struct RecordOutput {
 
   /// Writes comma-separated values with a header.
   func writeFields(_ table: NodeTable) throws {
-    let fields = RecordFields(entity: table.entity, among: entities)
+    try beginFields(of: table.entity).write(table, to: StandardOutput.writeSafely)
+  }
+
+  private func beginFields(of entity: EntityDescription) throws -> RecordFields {
+    let fields = RecordFields(entity: entity, among: entities)
     try StandardOutput.writeSafely(fields.header)
-    try fields.write(table, to: StandardOutput.writeSafely)
+    return fields
   }
 
   /// Writes a table for each entity, with titles if there are several.

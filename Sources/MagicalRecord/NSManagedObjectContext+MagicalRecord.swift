@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
   }
 
   /// Saves the context. An error is given to ``MagicalRecord/MagicalRecord/errorHandler`` and to `completion`, whose
-  /// first argument tells whether anything was saved.
+  /// first argument is whether anything was saved.
   public func mr_save(options saveOptions: MRSaveOptions, completion: ((Bool, (any Error)?) -> Void)?) {
     if saveOptions.contains(.synchronously) {
       let result = performAndWait { saving(saveOptions) }

@@ -136,7 +136,7 @@ open class NSCustomMigrationStage: NSMigrationStage, @unchecked Sendable {
 
 // MARK: NSManagedObjectModelReference
 
-/// A version of a model: the model itself, or where it is found.
+/// A version of a model: the model itself, its file, or its name in a bundle.
 open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
   // `@unchecked Sendable`: it never changes.
 

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Adds up the time for which an operation waits for others, for its observer.
 package final class WaitMeter: Sendable {
-  /// The meter of the operation that the thread does; nil if nobody wants to know.
+  /// The meter of the operation that the thread does; nil if there is no observer.
   @TaskLocal package static var current: WaitMeter?
 
   private let sum = Mutex(Duration.zero)
@@ -13,7 +13,7 @@ package final class WaitMeter: Sendable {
   /// The time for which the operation has waited so far.
   package var total: Duration { sum.withLock { $0 } }
 
-  /// Returns the time at which the operation begins to wait for others; nil if nobody wants to know.
+  /// Returns the time at which the operation begins to wait for others; nil if there is no observer.
   static func begin() -> ContinuousClock.Instant? { current == nil ? nil : .now }
 
   /// Adds the time since ``begin()`` to the meter of the operation.
